@@ -18,7 +18,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "actions/rules.py": ("tests/actions", "tests/tools/test_actions.py", "tests/tools/test_scripts.py"),
     "actions/targets.py": ("tests/actions", "tests/tools/test_actions.py", "tests/tools/test_scripts.py"),
     "flows/redaction.py": ("tests/flows/test_redaction.py", "tests/test_diagnostics.py"),
-    "calls/policy.py": ("tests/toolbox", "tests/actions/test_confirmation.py", "tests/actions/test_permissions.py"),
+    "calls/policy.py": (
+        "tests/calls",
+        "tests/confirmation",
+        "tests/actions/test_confirmation.py",
+        "tests/actions/test_permissions.py",
+    ),
     "web/guard.py": ("tests/web/test_guard.py",),
 }
 """Files, and the tests that must see what is wrong in them."""

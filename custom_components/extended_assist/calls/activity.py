@@ -1,7 +1,7 @@
-"""Activity events: one bounded event for what assistants did, were refused or failed at, without anybody's words.
+"""Fire one event type for all that assistants did or could not do, rate-limited and without free text.
 
-Logbook, event entities, triggers and conditions follow it. An action is reported when it starts, as automations are, so
-that Home Assistant's logbook names the assistant as the cause of each change; a later failure is reported as well.
+Logbook, event entities, triggers and conditions use these events. An action is reported when it starts, as automations
+do, so that Home Assistant's logbook names the assistant as the cause of each change; a later failure is reported too.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ from .call import ToolCall
 from .plan import Plan, Step
 
 EVENT_AGENT: Final = f"{DOMAIN}_agent_event"
-"""Fired when an assistant did something or could not do it."""
+"""The event type: an assistant did something, or could not."""
 
 ATTR_ACTIONS: Final = "actions"
 ATTR_AGENT: Final = "agent"
@@ -39,16 +39,15 @@ ATTR_TARGETS: Final = "targets"
 ATTR_TOOL: Final = "tool"
 
 MAX_NAMED: Final = 20
-"""The most actions and entities in one event."""
+"""Maximum actions, and maximum entities, that one event names."""
 MAX_A_MINUTE: Final = 20
-"""The most events of one kind per agent and minute. Further ones are only counted, so that the recorder stays bounded.
-"""
+"""Maximum events per agent and kind in a minute, to bound the recorder's growth; further events are counted."""
 MAX_CAUSES: Final = 512
-"""The most contexts of an assistant's actions that are kept."""
+"""Maximum stored contexts of events of assistants and of what they caused."""
 
 
 class Happening(StrEnum):
-    """The kinds of activity."""
+    """The kinds of activity events."""
 
     ACTED = "acted"
     ASKED = "asked"
@@ -60,19 +59,19 @@ class Happening(StrEnum):
 
 @dataclass(slots=True)
 class Activity:
-    """Recent activity of all agents."""
+    """The recent activity of all agents."""
 
     last: dict[str, dict[Happening, datetime]] = field(default_factory=dict)
-    """The latest time of each kind, by agent."""
+    """By agent, the time of the last event of each kind."""
     told: dict[tuple[str, Happening], deque[float]] = field(default_factory=dict)
-    """The times of events in the last minute, by the loop's clock."""
+    """By agent and kind, the times of the last MAX_A_MINUTE fired events, on the event loop's clock."""
     left_out: dict[tuple[str, Happening], int] = field(default_factory=dict)
-    """The number of events that were not fired since the last one."""
+    """By agent and kind, the number of events left out since the last fired one."""
     causes: dict[str, None] = field(default_factory=dict)
-    """Contexts of activity, and of the automations and scripts that it started, oldest first."""
+    """The context ids of events, and of automations and scripts that they caused, oldest first."""
 
     def has_room(self, agent: str, kind: Happening, now: float) -> bool:
-        """Return whether another event may be fired now; count it in either case."""
+        """Return whether one more event may be fired now, and count it as fired or as left out."""
         told = self.told.setdefault((agent, kind), deque(maxlen=MAX_A_MINUTE))
         if len(told) == MAX_A_MINUTE and now - told[0] < 60:
             self.left_out[agent, kind] = self.left_out.get((agent, kind), 0) + 1
@@ -81,7 +80,7 @@ class Activity:
         return True
 
     def follow(self, context_id: str) -> None:
-        """Note a context as caused by an assistant."""
+        """Store a context id as caused by an assistant; remove the oldest one if there are too many."""
         self.causes[context_id] = None
         if len(self.causes) > MAX_CAUSES:
             del self.causes[next(iter(self.causes))]
@@ -92,7 +91,7 @@ _ACTIVITY: HassKey[Activity] = HassKey(f"{DOMAIN}_happenings")
 
 @callback
 def async_get_activity(hass: HomeAssistant) -> Activity:
-    """Return the activity of the home; from the first call on, follow the automations and scripts that it starts."""
+    """Return the activity; the first call starts to follow the automations and scripts that it causes."""
     if (found := hass.data.get(_ACTIVITY)) is not None:
         return found
     activity = hass.data[_ACTIVITY] = Activity()
@@ -108,7 +107,7 @@ def async_get_activity(hass: HomeAssistant) -> Activity:
 
 
 def unique_id_of(agent: str) -> str:
-    """Return the unique id of the event entity of an agent, or of an entry."""
+    """Return the unique id of the event entity of an agent or a config entry."""
     return f"{agent}_activity"
 
 
@@ -125,9 +124,10 @@ def async_happened(
     actions: Iterable[str] = (),
     targets: Iterable[str] = (),
 ) -> None:
-    """Fire the event for what an agent did, in the context of the action.
+    """Fire an activity event in the context of the call; the agent is the id of its subentry.
 
-    The agent is the id of its subentry. If another integration's agent used the tools, the event names the entry.
+    Without an agent of ours, the event belongs to the config entry whose tools were used. No event is fired if that
+    entry does not exist any more.
     """
     owner = _owner(hass, entry_id, agent)
     if owner is None:
@@ -155,13 +155,14 @@ def async_happened(
     title = entry.subentries[who].title if who in entry.subentries else entry.title
     data = {ATTR_KIND: kind.value, ATTR_AGENT: who, ATTR_NAME: title}
     data |= {key: value for key, value in optional.items() if value}
-    # What an automation has said to an assistant because of it is no part of the conversation in which it happened.
+    # The new context keeps a reaction to the event, such as an automation that talks to an assistant, out of this
+    # conversation.
     ContextVariables().run(partial(hass.bus.async_fire, EVENT_AGENT, data, context=context))
 
 
 @callback
 def _owner(hass: HomeAssistant, entry_id: str | None, agent: str | None) -> tuple[ConfigEntry, str] | None:
-    """Return the entry and the subentry of an agent, or the entry whose tools were used; None if it was removed."""
+    """Return the agent's config entry and id, or the entry whose tools were used and its id; None if it is missing."""
     if agent is not None:
         for entry in hass.config_entries.async_entries(DOMAIN):
             if agent in entry.subentries:
@@ -172,7 +173,7 @@ def _owner(hass: HomeAssistant, entry_id: str | None, agent: str | None) -> tupl
 
 @callback
 def only_answers(hass: HomeAssistant, step: Step) -> bool:
-    """Return whether a step only answers."""
+    """Return whether a step only returns a response."""
     domain, _, service = step.action.partition(".")
     only = SupportsResponse.ONLY
     return hass.services.has_service(domain, service) and hass.services.supports_response(domain, service) is only
@@ -180,15 +181,15 @@ def only_answers(hass: HomeAssistant, step: Step) -> bool:
 
 @callback
 def only_tells(hass: HomeAssistant, plan: Plan) -> bool:
-    """Return whether a plan only answers."""
+    """Return whether a complete plan only returns responses."""
     return plan.is_whole and not plan.bound_to and all(only_answers(hass, step) for step in plan.steps)
 
 
 @callback
 def tell(call: ToolCall, kind: Happening) -> None:
-    """Fire the activity event of a call with the planned actions and entities, as far as these are exposed.
+    """Fire the activity event of a call, with the exposed actions and entities of its plan.
 
-    Calls about memory and scheduled tasks are private and fire none.
+    Calls that are not reported (memory, scheduled tasks) fire none, nor does an ACTED event of a plan that only reads.
     """
     hass, plan = call.hass, call.recording.plan
     if not call.recording.is_told or (

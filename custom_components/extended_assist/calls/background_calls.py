@@ -82,7 +82,10 @@ class BegunCall:
 
 @dataclass(slots=True, eq=False)
 class CutOffCall:
-    """A call that a restart or a failure interrupted and that was completed or reverted since."""
+    """An outcome to report with the next answer.
+
+    Of a call that a restart interrupted, or that a user approved on a phone.
+    """
 
     caller: Speaking
     told: Callable[[Exposure], str]

@@ -1,4 +1,4 @@
-"""The data of one tool call."""
+"""The parameters of one tool call."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +14,12 @@ from .options import ToolboxOptions
 from .policy import Tier
 
 MAX_ERROR = 1_000
-"""The most characters of an error: enough for the cause and the next step."""
+"""Maximum characters of an error: enough for the problem and the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One tool call: its arguments, caller, options and recording."""
+    """The parameters of one tool call."""
 
     hass: HomeAssistant
     arguments: dict[str, Any]
@@ -28,49 +28,49 @@ class ToolCall:
     caller: Caller
     options: ToolboxOptions
     tool_input: llm.ToolInput | None = None
-    """The original call, for tools of other integrations."""
+    """The original tool input, for tools of other integrations."""
     tier: Tier = Tier.READ
     """The tier of the tool."""
     is_open: bool = False
-    """Whether the tool reaches beyond the home."""
+    """True if the tool declares an open world."""
     sends: bool = False
-    """Whether the tool sends its arguments to a server on the internet."""
+    """True if the tool sends its arguments to a server on the internet."""
     asks_first: bool = False
-    """Whether the options require the user's word before the call."""
+    """True if the options require confirmation of the tool."""
     family: str | None = None
-    """The family of tools that must be on; None if the call depends on no family."""
+    """The family of tools that must be on for the call; None if no family matters."""
     agent: str | None = None
     """The subentry id of our agent that calls; None for other agents."""
     recording: Recording = field(default_factory=Recording)
-    """Records what the call does, for its outcome and for undo."""
+    """Records the effects of the call, for its outcome and for undo."""
 
     @property
     def llm_context(self) -> llm.LLMContext:
-        """Return Home Assistant's own description of the caller."""
+        """Return Home Assistant's LLMContext of the caller."""
         return self.caller.llm_context
 
     @property
     def budget(self) -> int:
-        """Return the most characters of the result."""
+        """Return the maximum characters of the result."""
         return self.options.budget
 
 
 class RefusedResult(llm.ToolResult):
-    """The result of a refused call, with its error for code that shows it to a person."""
+    """The result of a refused call with its ToolError, for code that shows the error to a person."""
 
     cause: ToolError
-    """No field, because Home Assistant writes the fields of results as JSON."""
+    """The error; no dataclass field, because Home Assistant writes the fields of results as JSON."""
 
     @classmethod
     def of(cls, result: llm.ToolResult, cause: ToolError) -> RefusedResult:
-        """Return a result with its cause."""
+        """Return the result with its cause."""
         refused = cls(data=result.data, error=result.error)
         refused.cause = cause
         return refused
 
 
 def failure(message: str) -> llm.ToolResult:
-    """Return an error result."""
+    """Return an error result; a message longer than MAX_ERROR is cut."""
     if len(message) > MAX_ERROR:
         message = f"{message[:MAX_ERROR]} … [cut: {len(message) - MAX_ERROR} more characters]"
     return llm.ToolResult(data={"error": message}, error=True)

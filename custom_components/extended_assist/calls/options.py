@@ -1,4 +1,4 @@
-"""The options of an entry, as its tools use them."""
+"""The options of a config entry that its tools read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ from ..results import DEFAULT_BUDGET, ToolError
 from .policy import Policy, Speaker
 
 MEMORY = "memory"
-"""The family of the tools for memory, which is off unless it is chosen."""
+"""The family of the memory tools, which is off unless the user selects it."""
 REHEARSAL = "rehearsal"
 WISHES = "wishes"
 CAMERAS = "cameras"
@@ -37,55 +37,55 @@ CAMERAS = "cameras"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolboxOptions:
-    """The options of an entry, as its tools use them."""
+    """The options of a config entry that its tools read."""
 
     budget: int = DEFAULT_BUDGET
-    """The most characters of a result."""
+    """Maximum characters of a result."""
     external_statistics: frozenset[str] = frozenset()
-    """Statistics without an entity that the user made visible by naming them."""
+    """Statistics without an entity that the user made visible by listing them."""
     targetless_actions: frozenset[str] = frozenset()
-    """Actions that exposure alone does not allow. None by default: what has no target has no bound either."""
+    """Allowed actions without a target. None by default, because exposure does not limit an action without a target."""
     listed_triggers: frozenset[str] = frozenset()
-    """Events, topics and webhooks that may set automations off though exposure does not bound them."""
+    """Events, topics and webhooks allowed as triggers of automations, though exposure does not limit them."""
     database_files: frozenset[str] = frozenset()
-    """SQLite files beside the recorder's that functions may read."""
+    """Further SQLite files, beside the recorder's, that functions may read."""
     web_hosts: frozenset[str] = frozenset()
-    """Hosts of the home's own network, as host or host:port, that may be fetched from."""
+    """Hosts of the local network that tools may fetch from, as host or host:port."""
     web_ports: frozenset[int] = frozenset()
-    """Ports that may be fetched from beside the usual ones."""
+    """Further ports, beside the usual ones, that tools may fetch from."""
     families: frozenset[str] | None = None
-    """The families of tools that are on; None where they were never chosen."""
+    """The families of tools that are on; None if the user never selected any."""
     rehearses: bool = False
-    """Whether the tool that simulates automations is on."""
+    """True if the tool that simulates automations is on."""
     has_memory: bool = True
-    """Whether the tools for memory are on; if not, stored facts are not used."""
+    """True if the memory tools are on; if they are off, stored facts must have no effect."""
     memory_guests: int = 0
-    """The most facts from speakers who are not logged in."""
+    """Maximum facts stored by speakers who are not logged in."""
     memory_automations: bool = False
-    """Whether automations and tasks may store facts."""
+    """True if automations and AI tasks may store facts."""
     memory_elsewhere: bool = False
-    """Whether facts may be read in tasks and over MCP."""
+    """True if AI tasks and MCP clients may read facts."""
     who_may_look: Speaker = Speaker.USER
-    """The least trusted speaker who may look through all exposed cameras."""
+    """The least trusted speaker who may look at all exposed cameras."""
     open_cameras: frozenset[str] = frozenset()
-    """Cameras and images that anyone may see, without being logged in."""
+    """Cameras and images that anyone may look at, even if nobody is logged in."""
     look_folders: tuple[str, ...] = ()
-    """Cameras, each with a folder of local media where the home stores its pictures."""
+    """Cameras, each with a folder of local media in which the home stores pictures of it."""
     look_task: str | None = None
-    """The AI Task entity that describes a picture for agents that cannot see it."""
+    """The AI Task entity that describes pictures for models without vision."""
     policy: Policy = field(default_factory=Policy)
     entry_id: str | None = None
-    """The entry of these options; scheduled tasks read its options again when they are due."""
+    """The config entry of these options, so that scheduled tasks use the entry's options at their time."""
     is_fixed: bool = False
-    """Whether these options were made for one call and do not follow the entry."""
+    """True if these options were made for one call and stay fixed, whatever the entry's options are."""
     is_told: bool = True
-    """Whether activity events report the calls."""
+    """True if activity events report the calls under these options."""
 
     @callback
     def as_of_now(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the options of the entry as they are now; raises ToolError when it is gone.
+        """Return the current options of the entry; raise ToolError if the entry was removed.
 
-        Home Assistant keeps the tools of a conversation, and the user may change the options meanwhile.
+        Home Assistant keeps the tools of a conversation while the user may change the options.
         """
         if self.entry_id is None or self.is_fixed:
             return self
@@ -99,7 +99,7 @@ class ToolboxOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], entry_id: str | None = None) -> Self:
-        """Read the options of an entry."""
+        """Parse the options of an entry."""
         return cls(
             budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
             external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
@@ -124,4 +124,4 @@ class ToolboxOptions:
 
 
 _READ: HassKey[dict[str, tuple[Mapping[str, Any], ToolboxOptions]]] = HassKey(f"{DOMAIN}.options")
-"""By entry, its options as they were last read, and what they say; a change of them makes another mapping."""
+"""A cache by entry id: the options mapping that was parsed, and the result. A change makes a new mapping."""

@@ -1,4 +1,4 @@
-"""Outcomes: the states of the entities that a call acted on, compared with the desired states and described shortly."""
+"""Check the entities that a call acted on and describe the outcome in its result."""
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Mapping
@@ -22,27 +22,26 @@ from .settable_attributes import STATE
 
 OUTCOME = "outcome"
 COUNTS = 100
-"""The least characters of an outcome: the number of entities of each kind."""
+"""Characters that an outcome needs at least, for the number of entities of each status."""
 
 _MAX_NAMED = 4
-"""The most entities that are named although they reached their desired state."""
+"""Maximum entities of a status that is reached or cannot be known for which the outcome has their names."""
 _ROOM = 600
-"""The most characters of names in one outcome."""
+"""Maximum characters of the names in one outcome."""
 _COLOR_MODE = "color_mode"
-"""This attribute adds nothing to the colour beside it."""
+"""Left out, because the colour beside it says the same."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 _FREE = "a text"
-"""Replaces a state that somebody outside can have written."""
+"""Replaces a state that somebody outside could have written."""
 
 
 class DoneResult(llm.ToolResult):
-    """The result of a call whose full success was verified. Only our code makes one."""
+    """The result of a call that code verified as fully done. Results of other tools never have this type."""
 
     still_holds: Callable[[], bool]
-    """Returns whether the success can still be verified.
-
-    No field, because Home Assistant writes fields of results as JSON.
+    """Returns whether this is still true; no dataclass field, because Home Assistant writes the fields of results as
+    JSON.
     """
 
     due: Due | None
@@ -50,16 +49,17 @@ class DoneResult(llm.ToolResult):
 
     @classmethod
     def of(cls, data: JsonObjectType, still_holds: Callable[[], bool], due: Due | None = None) -> DoneResult:
-        """Return a result that counts as done while `holds` returns true."""
+        """Return the result, with the check that it is still true."""
         result = cls(data=data)
         result.still_holds, result.due = still_holds, due
         return result
 
 
 def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
-    """Return a result with the outcome in its data, which keep their type."""
+    """Return the result with the outcome of the entities, its data of the same type as before."""
     room = max(0, min(_ROOM, call.budget - size(result.data) - COUNTS))
-    exposure = Exposure(call.hass, call.caller.assistant)  # What was hidden meanwhile is not told.
+    # The exposure is read again, because entities may have been hidden meanwhile.
+    exposure = Exposure(call.hass, call.caller.assistant)
     told = outcome_of(call.hass, exposure, call.recording.acts, room, is_described="entities" in result.data)
     if not told or OUTCOME in result.data:
         return result
@@ -69,7 +69,7 @@ def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
 
 
 def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
-    """Return a DoneResult if the tool and the entities show full success, else the result unchanged."""
+    """Return a DoneResult if the tool reports that it did everything and the entities show it, else the result."""
     still_holds = partial(_is_seen, call.hass, call.caller.assistant, call.recording.acts)
     if not (call.recording.is_complete and still_holds()):
         return result
@@ -77,7 +77,7 @@ def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
 
 
 def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bool:
-    """Return whether the entities show full success; entities that are no longer exposed count as not verified."""
+    """Return whether the exposed entities show that all was done; hidden entities have no influence."""
     exposure = Exposure(hass, assistant)
     visible = [act for entity_id, act in acts.items() if exposure.is_exposed(entity_id)]
     return bool(acts) == bool(visible) and all(act.is_seen(hass) for act in visible)
@@ -86,7 +86,7 @@ def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bo
 def outcome_of(
     hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], room: int = _ROOM, *, is_described: bool = False
 ) -> JsonObjectType:
-    """Return the entities by outcome: names where there is something to say, otherwise counts."""
+    """Return the entities by status: names with their states where that matters, otherwise their number."""
     ids_by_name: defaultdict[Status, dict[str, str]] = defaultdict(dict)
     for entity_id, act in sorted(told_acts(hass, exposure, acts).items()):
         name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
@@ -108,7 +108,7 @@ def outcome_of(
 
 
 def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) -> dict[str, Act]:
-    """Return the acts on exposed entities, without groups of which a member is among them."""
+    """Return the acts on exposed entities, without groups that have a reported member."""
     return {
         entity_id: act
         for entity_id, act in acts.items()
@@ -117,14 +117,14 @@ def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) 
 
 
 def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], entity_id: str) -> bool:
-    """Return whether an entity is a group of which at least one member is reported."""
+    """Return whether an entity is a group with a member that is reported."""
     return is_group(hass, entity_id) and any(
         member in acts and exposure.is_exposed(member) for member in members_of(hass, entity_id)
     )
 
 
 def _as_it_is(hass: HomeAssistant, exposure: Exposure, entity_id: str, act: Act, status: Status) -> str:
-    """Return the state of an entity with the attributes that were to be set."""
+    """Return an entity's current state, with the attributes that the call was to set."""
     if (now := hass.states.get(entity_id)) is None:
         return "removed"
     visible = exposure.visible_attributes(now)
@@ -141,7 +141,7 @@ def _as_it_is(hass: HomeAssistant, exposure: Exposure, entity_id: str, act: Act,
 
 
 def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
-    """Return as many of the first reports as fit into a number of characters."""
+    """Return as many of the first reports as fit into `room` characters."""
     kept: JsonObjectType = {}
     for name, report in reports.items():
         if (room := room - size({name: report})) < 0:
@@ -157,7 +157,7 @@ def describe_change(
     after: State | None,
     asked: Container[str] = frozenset(),
 ) -> str:
-    """Return the old and the new values of an entity, such as 'off → on, brightness 128', first those that were asked for."""
+    """Return the old and new values of an entity, such as 'off → on, brightness 128', requested ones first."""
     if after is None:
         return "removed"
     was, now = _state_text(hass, before) if before else "nothing", _state_text(hass, after)
@@ -177,7 +177,7 @@ def describe_change(
 
 
 def _state_text(hass: HomeAssistant, state: State) -> str:
-    """Return a fixed state with its unit."""
+    """Return a state with its unit, or a placeholder if the state is not fixed."""
     if not is_fixed_state(hass, state):
         return _FREE
     unit = unit_of(state)
@@ -185,6 +185,5 @@ def _state_text(hass: HomeAssistant, state: State) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return a value as a short text."""
     text = str(value)
     return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"

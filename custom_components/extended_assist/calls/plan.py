@@ -1,4 +1,4 @@
-"""Plans: the resolved steps of a call, which are described, asked about and then run."""
+"""The plan of a call: the resolved steps that are described, confirmed and then run."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .visible_text import one_line, seen
 
 type Remark = Callable[[str | None], Awaitable[str]]
 type Frame = tuple[tuple[str, str], ...]
-"""The conditions of a line, outermost first: a kind such as a delay, and its value."""
+"""The texts around a line, outermost first: each a key in words.json and its value, such as a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Part:
 
     words: str
     acts: tuple[Step, ...] = ()
-    """The steps that this part runs by itself."""
+    """The actions of this part alone."""
     says_when: bool = False
-    """Whether the part says when, or whether, the parts after it run."""
+    """True if it says when or whether the following parts run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,54 +32,53 @@ class Step:
     """One action of a plan."""
 
     action: str
-    """The action, such as "lock.unlock"; our tool's own name for what only it does; empty if it cannot be determined.
-    """
+    """The action, such as "lock.unlock"; the tool's name for effects that only our tool has; empty if unknown."""
     entity_ids: tuple[str, ...] = ()
-    """The entities; groups are not expanded."""
+    """The entities, including groups that the action moves."""
     data: Mapping[str, Any] = field(default_factory=dict)
     words: str = ""
     """One complete line for a person, in English."""
     frame: Frame = ()
     title: str = ""
-    """A short sentence for a step that has parts."""
+    """A short title for a step with parts."""
     parts: tuple[Part, ...] = ()
-    """The parts of the words, so that a long question can be split."""
+    """The parts of its words, so that a question can ask about them in portions."""
     shown: str = ""
-    """Text that is shown where the question can be read, such as changed lines."""
+    """Further lines for a written question, such as a diff."""
 
     @property
     def written(self) -> str:
-        """Return the words on one line, with the shown text."""
+        """Return its words on one line, followed by the shown lines."""
         return "\n".join(filter(None, (one_line(self.words), self.shown_lines)))
 
     @property
     def shown_lines(self) -> str:
-        """Return the lines of the shown text with their indentation."""
+        """Return the shown lines without invisible characters, with their indentation."""
         return "\n".join(map(seen, self.shown.split("\n")))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All steps of a call before it runs."""
+    """The plan of a call."""
 
     steps: tuple[Step, ...]
     sentence: str
-    """The plan in one English sentence, short enough to be spoken."""
+    """The plan in one sentence, in English, short enough to be spoken."""
     is_whole: bool = True
-    """Whether the steps are complete; an incomplete plan counts as consequential."""
+    """True if the steps are complete; otherwise further unknown effects may count as consequential."""
 
     bound_to: str = ""
-    """What the plan concerns beside its steps, such as the id of the change that it undoes."""
+    """A further object of the plan, such as the change that is undone."""
     things: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """The identity of each entity when the plan was made, as `identity_of` returns it."""
+    """The identity of each entity when it was planned, as `identity_of` returns it."""
     remark: Remark | None = field(default=None, compare=False)
-    """Returns one more sentence for the question, in a language; the user does not agree to it."""
+    """Returns one more sentence for a question, in a language; it is no part of the plan that the user confirms."""
     has_free_text: bool = field(default=False, compare=False)
-    """True if another user, whose words are untrusted for the user who is asked, wrote a part of the words."""
+    """True if a part of its words comes from somebody whose words are untrusted for the user who is asked."""
 
     @property
     def words(self) -> str:
-        """Return the whole question: the sentence, then each step that the sentence does not name."""
+        """Return the whole description: the sentence, then each step that the sentence does not cover."""
         lines = [step.written for step in self.steps]
         sentence = one_line(self.sentence)
         if len(lines) == 1 and lines[0].startswith(sentence):
@@ -88,14 +87,11 @@ class Plan:
 
     @property
     def size(self) -> int:
-        """Return the number of entities in the steps."""
+        """Return the number of entities in its steps."""
         return sum(len(step.entity_ids) for step in self.steps)
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of the steps and entities.
-
-        It proves that the plan that runs is the one that was asked about.
-        """
+        """Return the SHA-256 of the steps and their objects, so that only the confirmed plan can run."""
         steps = [[step.action, step.entity_ids, step.data, step.written] for step in self.steps]
         return hashlib.sha256(
             json.dumps([self.bound_to, self.is_whole, self.things, steps], sort_keys=True, default=str).encode()
@@ -104,9 +100,9 @@ class Plan:
 
 @callback
 def identity_of(hass: HomeAssistant, entity_id: str) -> str:
-    """Return the registry id, integration and unique id of an entity; an empty text for one that the registry does not have.
+    """Return an entity's registry id, integration and unique id; an empty text if the registry does not have it.
 
-    Home Assistant knows nothing by which two entities without a unique id differ that have the same id one after the other.
+    Two entities without a unique id that use the same entity id one after the other cannot be told apart.
     """
     entry = er.async_get(hass).async_get(entity_id)
     return f"{entry.id} {entry.platform} {entry.unique_id}" if entry else ""

@@ -1,4 +1,4 @@
-"""The policy: which speakers may use which tiers, and when the options require the user's word."""
+"""The policy: tiers of tools, the speakers who may use them, and options for confirmation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,11 +21,11 @@ from ..results import ToolError
 from .caller import Caller
 
 DEFAULT_ASK_FIRST = ("add_automation", "update_automation", "remove_automation", "execute_script")
-"""Tools that ask first unless the options say otherwise, without their prefix."""
+"""Tools, without their prefix, that need confirmation unless the options change this."""
 
 
 class Tier(IntEnum):
-    """How far a tool reaches; a higher tier requires a more trusted speaker."""
+    """The reach of a tool; a higher tier needs a more trusted speaker."""
 
     READ = 1
     CONTROL = 2
@@ -33,7 +33,7 @@ class Tier(IntEnum):
 
 
 class Speaker(IntEnum):
-    """How well the speaker is known; a satellite without a user is anyone in the room."""
+    """How well a speaker is known; a satellite without a user can be anyone in the room."""
 
     ANYONE = 1
     USER = 2
@@ -50,33 +50,33 @@ _NOT_ADMIN = "Only an administrator of Home Assistant may do this. Tell the user
 
 
 class NotAllowedError(ToolError):
-    """The speaker may not use a tool; the message tells the model what to say."""
+    """The speaker may not use a tool; the message tells the model how to answer."""
 
 
 class NotHereError(NotAllowedError):
-    """The speaker may not use the tool, or cannot confirm it; another user may, and can be asked on their phone."""
+    """The speaker may not use a tool or cannot confirm it here, but another user can be asked elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The policy of an entry."""
+    """The policy in the options of an entry."""
 
     who_may: Mapping[Tier, Speaker] = field(default_factory=lambda: dict(DEFAULT_WHO_MAY))
-    """The least trusted speaker who may use tools of a tier."""
+    """For each tier, the least trusted speaker who may use its tools."""
     ask_first: frozenset[str] = frozenset(DEFAULT_ASK_FIRST)
-    """Tools, without their prefix, that ask first."""
+    """Tools, without their prefix, that need confirmation."""
     never_ask: frozenset[str] = frozenset()
-    """Consequential actions, domains, entities and scripts that do not ask by themselves."""
+    """Consequential actions, domains, entities and scripts that need no confirmation on their own account."""
     always_ask: frozenset[str] = frozenset()
-    """Other actions, domains and entities that count as consequential; stronger than never_ask."""
+    """Further actions, domains and entities that count as consequential; they override never_ask."""
     allow_without_chat: bool = False
-    """Whether calls that ask first may run where nobody can be asked, such as in a task or over MCP."""
+    """True if calls that need confirmation may run where nobody can be asked, such as in an AI task or over MCP."""
     ask_on_phones: frozenset[str] = frozenset()
-    """Users who are asked on their phones when the speaker may not make a call or cannot be asked."""
+    """Users who are asked on their phones if the speaker may not make a call, or nobody else can be asked."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """Read the options of an entry."""
+        """Parse the options of an entry."""
         chosen = {
             tier: Speaker[str(options[key]).upper()]
             for tier in Tier
@@ -99,7 +99,7 @@ def may_control(user: User) -> bool:
 
 
 def _grants_control(entities: Any) -> bool:
-    """Return whether the entity part of a group's policy grants control of at least one entity."""
+    """Return whether the entity policy of a group grants control of at least one entity."""
     if not isinstance(entities, Mapping):
         return entities is True
     for kind, named in entities.items():

@@ -1,4 +1,4 @@
-"""Names and values in questions: each is one fully visible line that cannot pass for the question's own words."""
+"""Make names and values safe for questions: one visible line that cannot pass for words of the question itself."""
 
 from functools import lru_cache
 import re
@@ -12,9 +12,9 @@ _UNSEEN = re.compile(
 )
 """Invisible characters that Python counts as printable."""
 _MAX_MARKS: Final = 3
-"""Accents on one letter: more of them are drawn over the lines above and below."""
+"""Maximum accents on one letter: more would be drawn over other lines."""
 _MAX_NAMES: Final = 16_384
-"""Texts of which the line is kept: large homes have thousands of names, and each answer counts who else has one."""
+"""Size of the caches: large homes have thousands of names, and each answer searches all names for equal ones."""
 _QUOTES = re.compile(
     '["\u00ab\u00bb\u02ba\u02dd\u02ee\u2033\u2036\u2039\u203a\u201c-\u201f\u275d\u275e\u2760\u276e\u276f\u2e42'
     "\u300a-\u300f\u3003\u301d-\u301f\ufe41-\ufe44\uff02\U0001f676-\U0001f678]"
@@ -29,12 +29,12 @@ _SENTENCE = re.compile(
 
 @lru_cache(_MAX_NAMES)
 def one_line(text: str) -> str:
-    """Return a text as one line of what can be seen, with one space between words."""
+    """Return a text as one line without invisible characters, with one space between words."""
     return " ".join(seen(text).split())
 
 
 def seen(text: str) -> str:
-    """Return a text without invisible characters and without those that change the direction of writing."""
+    """Return a text without characters that are invisible or reorder others, such as right-to-left marks."""
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
@@ -48,7 +48,10 @@ def seen(text: str) -> str:
 
 @lru_cache(_MAX_NAMES)
 def quoted(text: str) -> str:
-    """Return a text as one line, in quotation marks if it had some, had several lines, or reads like several sentences."""
+    """Return a text as one line, in quotation marks if it could be misread.
+
+    This is so if it has quotation marks, was not one visible line, or reads like several sentences.
+    """
     line = one_line(text)
     if len(line) > 1 and line[0] == line[-1] == '"':
         line = line[1:-1]
@@ -58,10 +61,10 @@ def quoted(text: str) -> str:
 
 
 def name_shown(entity: ExposedEntity) -> str:
-    """Return the name of an entity for a question, or its id if the name is invisible."""
+    """Return the name of an entity for a question; the entity id if the name is invisible."""
     return quoted(entity.name if one_line(entity.name) else entity.entity_id)
 
 
 def _in_place_of(char: str) -> str:
-    """Return an empty text for a formatting character, and a space for one that ends a word or a line."""
+    """Return an empty text for a format character, and a space for one that separates words or lines."""
     return "" if unicodedata.category(char) == "Cf" else " "

@@ -1,7 +1,7 @@
-"""Ask an authorised user on their phone to approve a call that the speaker may not make or cannot confirm.
+"""Ask an authorised user to approve a call that the speaker may not make or cannot confirm.
 
-The speaker learns at once who was asked. A yes runs exactly the plan that was shown, once, with the permissions of the
-user who gave it. A restart drops open requests.
+The tool result names at once the people who were asked. A yes releases exactly the plan that was shown, once, in a
+context of the user who agreed. Requests are not kept over a restart.
 """
 
 import asyncio
@@ -42,10 +42,10 @@ from .untrusted_text import MEMORY, OwnResult
 from .wording import async_lines, names_of, say, spoken_list
 
 WATCHED: Final = 10.0
-"""Seconds after which the speaker is notified although the approved call still runs."""
+"""Seconds after which the asker gets a report about an approved call, even if the call still runs."""
 
 _MAX_NAMED: Final = 5
-"""The most actions that the report of an outcome names."""
+"""Maximum number of actions that the report of an outcome names."""
 _MAX_REFUSED: Final = 100
 _ASKED: Final = (
     "Nothing was done yet. Asked on the phone: {names}. It is done by itself once they agree, within three minutes, and the "
@@ -58,13 +58,13 @@ _CHANGED: Final = "It is not as it was asked any more."
 
 
 class AskingTool(Protocol):
-    """A tool whose calls other users can approve."""
+    """A tool whose calls another user can approve."""
 
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the current plan of a call."""
+        """Return the plan of a call in the current state of the home."""
 
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the current options; raises ToolError if the entry no longer serves the tool."""
+        """Return the current options; raise ToolError if the tool is not available any more."""
 
 
 type Act = Callable[[ToolCall], Coroutine[None, None, llm.ToolResult]]
@@ -72,7 +72,7 @@ type Act = Callable[[ToolCall], Coroutine[None, None, llm.ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """A call that a user declined, and its conversation."""
+    """A plan that a user refused, and the conversation in which it was asked about."""
 
     conversation: tuple[str | None, ...]
     plan: Plan
@@ -80,14 +80,14 @@ class _Refused:
 
 
 _OPEN: HassKey[dict[tuple[str | None, ...], str]] = HassKey(f"{DOMAIN}_open_calls")
-"""The users who were asked about each open call."""
+"""For each call that waits for approval, the names of the users who were asked."""
 _REFUSED: HassKey[deque[_Refused]] = HassKey(f"{DOMAIN}_refused_calls")
 
 
 async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTool, act: Act) -> llm.ToolResult:
-    """Ask the users named in the options to approve an acting call; return at once who was asked.
+    """Ask the users named in the options to approve a call that acts; return at once a result that names them.
 
-    The outcome is reported later. Raises the given refusal if none of these users may approve the call or can be asked.
+    The outcome is reported later. Raises the refusal if none of these users may approve the call or can be asked.
     """
     hass, caller = call.hass, call.caller
     may_hear = await _async_may(call, Tier.READ, caller)
@@ -102,12 +102,12 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTo
         raise refusal from None
     call.recording.plan, now = plan, digest(hass, plan)
     question = await async_question(call, plan, hass.config.language)
-    # The answer would be told to whoever may not hear it.
+    # The answer of a plan that only reads would go to a speaker who may not read it.
     if only_tells(hass, plan) or not can_be_shown(question):
         raise refusal
     if has_said_no(call, plan) or _was_refused(call, plan):
         raise NotAllowedError(SAID_NO)
-    # From here on nothing is waited for: calls of one message run side by side.
+    # No await from here on, because the calls of one message run in parallel.
     open_calls = hass.data.setdefault(_OPEN, {})
     key = (call.options.entry_id, caller.assistant, caller.user_id, caller.device_id, _name(call), plan.fingerprint())
     if key not in open_calls:
@@ -120,7 +120,7 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTo
             users,
             question,
         )
-        # What is done later is no part of the conversation in which it was asked for.
+        # The new context keeps the later call out of the conversation in which it was requested.
         ContextVariables().run(hass.async_create_background_task, waiting, f"{DOMAIN} asks from afar")
     return OwnResult(data={"done": False, "next": _ASKED.format(names=open_calls[key])})
 
@@ -138,9 +138,9 @@ async def async_approvers(call: ToolCall) -> list[User]:
 
 
 async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
-    """Return a call on behalf of the user who approved it, in a new context, under the current options and exposure.
+    """Return the call as a call of the user who agreed: in a new context, with the current options and exposure.
 
-    Raises ToolError if the entry is not loaded, or if the user may not make the call or approve those of others.
+    Raises ToolError if the config entry is not loaded any more, or if the user may not make or approve the call.
     """
     options = current_options(call.hass, call.options, call.family)
     await async_check_user(call.hass, call.caller)
@@ -155,17 +155,17 @@ async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
 
 
 def _as_user(caller: Caller, user_id: str) -> Caller:
-    """Return a caller for a user, outside the conversation."""
+    """Return a caller for a user, outside the conversation and in a new child context."""
     outer = caller.context
     context = Context(user_id=user_id, parent_id=(outer.parent_id or outer.id) if outer else None)
     return Caller(replace(caller.llm_context, context=context), None, caller.conversation_id)
 
 
 async def async_question(call: ToolCall, plan: Plan, language: str | None, *, names_asker: bool = True) -> str:
-    """Return the question for a plan: the asking user, then every step in full, consequential ones first."""
+    """Return the question for a plan: who wants it and the full text of each step, consequential steps first."""
     lines = await async_lines(call.hass, call.exposure, plan, language)
     if len(plan.steps) > 1:
-        # Nothing is pushed out of sight by what stands before it.
+        # Long harmless steps must not push a consequential one off the screen.
         steps = zip(plan.steps, lines, strict=True)
         lines = [line for _, line in sorted(steps, key=lambda item: not matters(call, item[0], plan))]
     asker = [say("wants", language, who=await _async_asker(call))] if names_asker else []
@@ -174,7 +174,7 @@ async def async_question(call: ToolCall, plan: Plan, language: str | None, *, na
 
 
 async def _async_asker(call: ToolCall) -> str:
-    """Return a phrase for the asking user and the device they spoke to, with its area."""
+    """Return the text for the asker: the user's name, and the device spoken to with its area."""
     hass, caller = call.hass, call.caller
     user = await caller.async_user(hass)
     who = [user.name if user is not None else None]
@@ -186,7 +186,7 @@ async def _async_asker(call: ToolCall) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A call that waits for approval."""
+    """A call that waits for approval on a phone."""
 
     call: ToolCall
     plan: Plan
@@ -194,15 +194,15 @@ class _Asked:
     tool: AskingTool
     key: tuple[str | None, ...]
     may_hear: bool
-    """Whether the speaker may receive information about the home."""
+    """Whether the asker may read about the home."""
     digest: str
     """The digest of the plan when the users were asked."""
     apis: frozenset[str]
-    """The APIs of the calling agent when the users were asked."""
+    """The APIs that the calling agent had."""
 
 
 async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
-    """Wait for an answer, run the approved plan, and report the outcome to the speaker."""
+    """Wait for an answer, run the plan if it was approved, and report the outcome to the asker."""
     hass, language = asked.call.hass, asked.call.llm_context.language
     name = say("somebody", language)
     begun: BegunCall | None = None
@@ -220,10 +220,7 @@ async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
 
 
 async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[str, BegunCall | None, str]:
-    """Run the plan if the answer approves it.
-
-    Return the key of the report, the started call, and the reason if nothing started.
-    """
+    """Run the plan if it was approved; return the text key of the outcome, the started call, and an error text."""
     call = asked.call
     if answer is None:
         return "silent", None, ""
@@ -248,7 +245,7 @@ async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[st
 
 
 async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
-    """Return the call on behalf of the approving user; raises ToolError if it may no longer run as it was asked."""
+    """Return the call of the user who agreed; raise ToolError if the call or its conditions have changed."""
     hass = asked.call.hass
     asked.tool.current_options(hass)
     check_apis(hass, asked.call.agent, asked.apis)
@@ -260,13 +257,13 @@ async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
 
 
 async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall | None, reason: str) -> None:
-    """Report the outcome on the satellite that asked, or with the speaker's next message."""
+    """Report the outcome to the asker: on the satellite that was spoken to, otherwise with the next message."""
     call, caller = asked.call, asked.call.caller
     if await async_announce(call.hass, caller.device_id, spoken, Context(user_id=caller.user_id)):
         return
 
     def told(exposure: Exposure) -> str:
-        # Without its data, in which words of others may be: no mark can be on a note.
+        # The data of the steps may hold untrusted text, and a note cannot carry the mark for it.
         steps = asked.plan.steps[:_MAX_NAMED] if asked.may_hear else ()
         names = [f"{step.action} {spoken_list(names_of(exposure, step.entity_ids))}".strip() for step in steps]
         more = f" {begun.told(exposure)}" if begun is not None and asked.may_hear else ""
@@ -278,7 +275,7 @@ async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall |
 
 
 async def _async_may(call: ToolCall, tier: Tier, caller: Caller) -> bool:
-    """Return whether a user may use tools of a tier."""
+    """Return whether a caller may use tools of a tier without approval."""
     try:
         await async_check_speaker(call.hass, call.options.policy, tier, caller)
     except NotAllowedError:
@@ -288,7 +285,7 @@ async def _async_may(call: ToolCall, tier: Tier, caller: Caller) -> bool:
 
 @callback
 def _was_refused(call: ToolCall, plan: Plan) -> bool:
-    """Return whether somebody declined this plan, or a part of it, in the same conversation."""
+    """Return whether a user refused this plan, or a part of it, in the same conversation."""
     refused = call.hass.data.get(_REFUSED, ())
     return any(
         one.conversation == call.caller.conversation_key
@@ -299,5 +296,4 @@ def _was_refused(call: ToolCall, plan: Plan) -> bool:
 
 
 def _name(call: ToolCall) -> str:
-    """Return the name of the tool."""
     return call.tool_input.tool_name if call.tool_input else ""

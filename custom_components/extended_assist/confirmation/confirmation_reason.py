@@ -1,4 +1,4 @@
-"""The reason why a call needs the user's word, and its refusal where nobody can give it."""
+"""Decide whether a call needs the user's confirmation, and whether anybody can give it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,26 +25,23 @@ from .untrusted_text import marks, was_heard
 from .wording import names_of, say, spoken_list
 
 ASK_LATER: Final = f"{DOMAIN}.ask_later"
-"""The action of a question for later.
-
-It may reach outside, because nothing in the later conversation shows who chose its words.
-"""
+"""The scheduled question to an agent; it counts as outward, as its conversation does not show who chose the words."""
 _TASKS: Final = "ai_task"
 _GUARDS: Final = CONSEQUENTIAL_DOMAINS - {"cover", "valve"}
-"""Domains for which an undo is consequential; opening an entrance always is."""
+"""Domains whose undo is consequential. Opening an entrance is checked as an action of its own."""
 _OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
-"""Domains of entities whose actions send something to somebody outside."""
+"""Domains whose actions can send text to somebody outside the house."""
 HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
-"""Domains whose actions stay in the home."""
+"""Domains whose actions stay in the house."""
 
 _WRITE_LISTS: Final = frozenset(
     {"calendar.create_event", "intent.HassListAddItem", "todo.add_item", "todo.update_item"}
 )
 _WRITTEN_WORDS: Final = frozenset({"description", "item", "location", "rename", "summary"})
 _LOCAL_LISTS: Final = frozenset({"local_calendar", "local_todo", "shopping_list"})
-"""Integrations whose lists and calendars stay in the home."""
+"""Integrations whose lists and calendars stay in the house."""
 _READING: Final = frozenset({"calendar.get_events", "schedule.get_schedule", "todo.get_items", "weather.get_forecasts"})
-"""Actions that only return a response and send nothing outside."""
+"""Actions that only return a response and send their arguments to nobody outside."""
 
 _NO_CHAT: Final = (
     "This needs the user's own word, and there is no conversation in which to give it. It can be done by asking a "
@@ -70,15 +67,16 @@ class ReasonKey(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason for a question."""
+    """The reason why a call needs confirmation."""
 
     key: ReasonKey
 
 
 async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
-    """Return the reason why a call needs the user's word, or None if it does not.
+    """Return the reason why a call needs confirmation, or None if it needs none.
 
-    Raises NotHereError if it does and nobody can be asked, unless the options allow the call.
+    Raises NotHereError if it needs one and nobody can be asked, unless the options allow the call. Without a
+    conversation, a consequential or outward call soon after untrusted text always raises it.
     """
     caller = call.caller
     is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan)
@@ -109,19 +107,19 @@ def _moving(plan: Plan) -> Plan:
 
 
 def can_be_asked(caller: Caller) -> bool:
-    """Return whether somebody can answer: nobody can in a task, or when an automation sends a single message."""
+    """Return whether a user can answer a question: not in an AI task, nor in a one-message call by an automation."""
     if (chat_log := caller.chat_log) is None or caller.assistant == _TASKS:
         return False
     if caller.user_id is not None or caller.device_id is not None:
         return True
     spoken = sum(isinstance(content, UserContent) for content in chat_log.content)
-    # An id of its own is given by what means to go on, such as a bot in a messenger.
+    # A caller that chooses the conversation id, such as a messenger bot, means to continue the conversation.
     return spoken > 1 or ulid_to_bytes_or_none(caller.conversation_id) is None
 
 
 @callback
 def goes_out(call: ToolCall, plan: Plan) -> bool:
-    """Return whether a plan sends something outside: messages, requests, and the work of other integrations' tools."""
+    """Return whether a plan can send data out of the house: messages, web addresses, shared lists, open-world tools."""
     if plan.steps and not any(step.action for step in plan.steps):
         return call.is_open
     if could_tell(call):
@@ -132,7 +130,7 @@ def goes_out(call: ToolCall, plan: Plan) -> bool:
             if action == ASK_LATER or (action and action.partition(".")[0] not in HOUSE):
                 return True
             if action in _WRITE_LISTS and _is_shared(call.hass, entity_id):
-                # A script has fields of its own, and any of them can be what it writes.
+                # The fields of a script are unknown, so each of them may be the text that it writes.
                 written = {key: step.data[key] for key in _WRITTEN_WORDS & step.data.keys()}
                 if not _says(caller.chat_log, written if action == step.action else step.data):
                     return True
@@ -144,20 +142,24 @@ def goes_out(call: ToolCall, plan: Plan) -> bool:
 
 @callback
 def _is_shared(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether people outside the home may read a list or calendar."""
+    """Return whether people outside the house may be able to read a list or calendar."""
     entry = er.async_get(hass).async_get(entity_id)
     return entry is None or entry.platform not in _LOCAL_LISTS
 
 
 @callback
 def _says(chat_log: ChatLog | None, written: Mapping[str, Any]) -> bool:
-    """Return whether the user said the written words, or no untrusted text can have chosen them."""
+    """Return whether the user said the text to be written, or no untrusted text could have chosen it."""
     return chat_log is None or not marks(chat_log) or is_said(chat_log, written)
 
 
 @callback
 def could_tell(call: ToolCall) -> bool:
-    """Return whether untrusted text may have chosen arguments that the tool sends outside."""
+    """Return whether the tool sends out arguments that untrusted text may have chosen.
+
+    This is so if the conversation holds untrusted text and the user did not say all arguments. Without a conversation,
+    it is so if the caller got untrusted text recently, unless the options allow calls without a conversation.
+    """
     if not call.sends or call.options.is_fixed:
         return False
     caller = call.caller
@@ -168,18 +170,19 @@ def could_tell(call: ToolCall) -> bool:
 
 @callback
 def _is_consequential(call: ToolCall, plan: Plan) -> bool:
-    """Return whether a plan is consequential by the table and the options."""
+    """Return whether a plan is consequential by the table and the options `always_ask` and `never_ask`."""
     tool = _tool_name(call)
     if tool in call.options.policy.always_ask or any(_does_so(call, step, plan) for step in plan.steps):
         return True
-    # What a tool of somebody else does is not known; what ours cannot tell may be anything.
+    # An incomplete plan of one of our own tools, whose names have the prefix, may do anything. For tools of other
+    # integrations an incomplete plan is normal.
     return not plan.is_whole and tool != _call_name(call) and tool not in call.options.policy.never_ask
 
 
 @callback
 def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
-    """Return the parts of a plan, each with whether the user must know of it before they can agree."""
-    # While text from outside is in the conversation, it may have chosen any of it.
+    """Return one item for each effect of a plan, marked if the user must hear it before a yes counts."""
+    # Untrusted text in the conversation may have chosen each of the steps.
     all_matters = marks(call.caller.chat_log)
     items = [] if plan.steps else [Item(plan.sentence, matters=True)]
     for step, line in zip(plan.steps, lines, strict=False):
@@ -195,15 +198,12 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
 
 
 def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
-    """Return whether the user must know of a step before they can agree: it is consequential, or cannot be read."""
+    """Return whether a yes counts only after the user heard this step: it is consequential or its action is unknown."""
     return not step.action or _does_so(call, step, plan)
 
 
 async def async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bool = True) -> str:
-    """Return the sentences before a question.
-
-    The plan's remark and, in text, the option for covers without a device class.
-    """
+    """Return the plan's remark, and for a written question a hint about covers that have no device class."""
     remarks = [await plan.remark(language)] if plan.remark else []
     if is_read and (covers := covers_without_kind(call, plan)):
         remarks.append(say("without_kind", language, names=spoken_list(names_of(call.exposure, covers))))
@@ -211,7 +211,7 @@ async def async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bo
 
 
 def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
-    """Return the covers about which a plan asks only because they have no device class."""
+    """Return the covers for which a plan asks only because they have no device class, so that the user can set one."""
     if call.asks_first or _is_wary(call):
         return []
     listed = call.options.policy.always_ask
@@ -221,26 +221,26 @@ def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
 
 
 def _is_wary(call: ToolCall) -> bool:
-    """Return whether untrusted text may have chosen the call: it is in the conversation, or was read a short while ago."""
+    """Return whether untrusted text is in the conversation, or without one, was read by the caller recently."""
     chat_log = call.caller.chat_log
     return was_heard(call.hass, call.caller) if chat_log is None else marks(chat_log)
 
 
 def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
-    """Return whether a step is consequential by the table and the options."""
+    """Return whether a step is consequential by the table and the options `always_ask` and `never_ask`."""
     never, always = call.options.policy.never_ask, call.options.policy.always_ask
     for one in [replace(step, entity_ids=(entity_id,)) for entity_id in step.entity_ids] or [step]:
         names = _names(one)
         found = [(_names(Step(leaf[0], (leaf[1],))), leaf) for leaf in leaves(call.hass, one)]
         if names & always or any(inner & always for inner, _ in found):
             return True
-        # Not to be asked about triggering says nothing of what one automation does.
+        # An option that exempts automation.trigger in general does not exempt the actions of one automation.
         if names & never and (one.action != TRIGGER or never & {*one.entity_ids}):
             continue
         if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
             return True
         if plan.bound_to and names & _GUARDS:
-            return True  # Undoing, whichever way it goes.
+            return True  # Undo counts in both directions.
         if one.action and any(_counts(call, leaf, one) and not inner & never for inner, leaf in found):
             return True
     return False
@@ -249,8 +249,8 @@ def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
 def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
     """Return whether one action of a step is consequential.
 
-    A shutter may close a garage: while untrusted text is in the conversation it asks, unless the user's message is
-    about covers.
+    A shutter may close a garage. After untrusted text it counts as an entrance, unless the user's last message is about
+    covers.
     """
     trusts_shutters = True
     if leaf[1].startswith("cover.") and _is_wary(call):
@@ -259,16 +259,15 @@ def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
 
 
 def _names(step: Step) -> set[str]:
-    """Return the names by which the options can list a step."""
+    """Return the names under which the options can list a step: action, domains and entity ids."""
     places = {entity_id.partition(".")[0] for entity_id in step.entity_ids}
     return {step.action, step.action.partition(".")[0], *step.entity_ids, *places} - {"", "homeassistant"}
 
 
 def _call_name(call: ToolCall) -> str:
-    """Return the name of the called tool."""
     return call.tool_input.tool_name if call.tool_input else ""
 
 
 def _tool_name(call: ToolCall) -> str:
-    """Return the name of the tool without its prefix, as the options have it."""
+    """Return the tool's name without our prefix, as the options store it."""
     return _call_name(call).removeprefix(f"{DOMAIN}__")

@@ -1,4 +1,4 @@
-"""Mentions: whether the user's own words name the entities of a plan, their areas or their kinds."""
+"""Check whether the user's own words mention the entities that a call would act on: by name, area or kind."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
@@ -25,7 +25,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     kind: tuple(words.split())
     for kind, words in json.loads((Path(__file__).parent / "kinds.json").read_text(encoding="utf-8")).items()
 }
-"""Words for kinds of things in ten languages: beginnings of words without accents, or after ~ any part of a word."""
+"""Words for kinds of things, in ten languages: beginnings of words without accents; after ~, any part of a word."""
 _MORE_KINDS: Final = {
     "blind": ("cover",),
     "curtain": ("cover",),
@@ -48,7 +48,7 @@ _MORE_KINDS: Final = {
 }
 _ENDS: Final = frozenset({"turn_off", "close_cover", "lock", "media_pause", "media_stop", "stop_cover"})
 _AT_NIGHT: Final = frozenset({"cover", "fan", "light", "lock", "media_player"})
-"""Domains that "good night" names."""
+"""Domains that a good-night message may turn off, close, lock or stop."""
 _EVERYWHERE: Final = frozenset(
     {
         *("the", "and", "for", "with", "room", "home", "house", "main", "device", "smart", "news", "today", "zimmer"),
@@ -56,18 +56,18 @@ _EVERYWHERE: Final = frozenset(
         *("you", "your", "du", "dir", "dich", "dein", "deine", "vous", "votre", "usted", "tuo", "tua", "jij", "jouw"),
     }
 )
-"""Words of names that say too little, and words for the person who says "I"."""
+"""Words that are too common in names to identify an entity, and words that address the assistant."""
 _ENDINGS: Final = ("", "s", "es", "ed", "d", "ing", "n", "en", "e")
-"""Endings of short words."""
+"""The endings with which short words match."""
 _PROTECTING: Final = frozenset({"alarm_control_panel", "automation", "siren"})
-"""Domains that a part of a name does not mention."""
+"""Domains whose entities a part of the name does not mention."""
 _SAY_LATER: Final = f"{DOMAIN}.say_later"
 _MAX_READ: Final = 2_500
-"""Characters at each end of a long message in which names are searched."""
+"""Characters at each end of a long message that are searched for names."""
 _MAX_LITTLE: Final = 20_000
-"""The most characters of a short answer."""
+"""Maximum characters of a tool result that counts as short."""
 _MAX_TOLD: Final = 5
-"""The most entities in an answer that counts as mentioning each of them."""
+"""Maximum entities in a tool result for them to count as mentioned in the user's next message."""
 _LETTERS = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i"})
 _UNSPACED = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]+")
@@ -75,35 +75,35 @@ _CAMEL = re.compile(r"[A-Z]?[a-z]+")
 
 
 def _folded(text: str) -> str:
-    """Return the words without case, accents and punctuation, with one space around each."""
+    """Return the words of a text without case, accents and punctuation, with one space around each word."""
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
     bare = unicodedata.normalize("NFC", "".join(char for char in plain if not unicodedata.combining(char)))
     return f" {' '.join(re.findall(r'[^\W_]+', bare))} "
 
 
 folded = lru_cache(maxsize=5_000)(_folded)
-"""A cached `_folded` for texts that are read often, such as names."""
+"""The cached version of _folded, for frequent texts such as names."""
 
 
 class Said:
-    """One message of the user."""
+    """The words of one user message."""
 
     def __init__(self, message: str) -> None:
-        """Read the message."""
+        """Split the message into words; of a long message only both ends."""
         self._text = _folded(
             message if len(message) <= 2 * _MAX_READ else f"{message[:_MAX_READ]} {message[-_MAX_READ:]}"
         )
         self._unspaced = self._text.replace(" ", "")
         self._words = set(self._text.split())
         self.names_in: dict[str, bool] = {}
-        """Whether it names an entity of a domain by itself, as far as that was looked at."""
+        """By domain, whether the message names an entity of it; filled when needed."""
 
     def has_kind(self, *kinds: str) -> bool:
-        """Return whether the message has a word for a kind of things."""
+        """Return whether the message has a word for one of some kinds."""
         return any(map(self._has_beginning, (word for kind in kinds for word in KINDS.get(kind, ()))))
 
     def has_word(self, word: str) -> bool:
-        """Return whether the message has a word of a name, in any form or inside a compound."""
+        """Return whether the message has a word of a name, in any form or within a compound word."""
         if _UNSPACED.search(word):
             return word in self._unspaced
         if len(word) < 5:
@@ -112,16 +112,16 @@ class Said:
         return any(said.startswith(stem) or word in said or (len(said) >= 5 and said in word) for said in self._words)
 
     def has_form(self, word: str) -> bool:
-        """Return whether the message has a word by itself, in any form."""
+        """Return whether the message has exactly this word, in any of its forms."""
         return any(f"{word}{end}" in self._words for end in _ENDINGS)
 
     def has_name(self, name: str) -> bool:
-        """Return whether the message has a whole name."""
+        """Return whether the message has all words of a name."""
         words = [word for word in folded(name).split() if word not in _EVERYWHERE] or folded(name).split()
         return bool(words) and (all(map(self.has_word, words)) or "".join(words) in self._unspaced)
 
     def has_words_of(self, names: Iterable[str], but: Iterable[str]) -> bool:
-        """Return whether the message has a distinctive word of one of some names that belongs to no other name."""
+        """Return whether the message has a distinctive word of one of the names that the other names do not have."""
         left_out = {*_EVERYWHERE, *(word for name in but for word in folded(name).split())}
         words = {word for name in names for whole in folded(name).split() for word in _parts(whole)} - left_out
         return any(
@@ -141,21 +141,21 @@ class Said:
 
 
 def _parts(word: str) -> Iterable[str]:
-    """Return a word of a name and, in Chinese, the ends of the word, which name the thing itself."""
+    """Return a word, and for a Chinese word also its endings, because the last characters name the thing."""
     return [word[at:] for at in range(len(word) - 1)] if len(word) > 1 and _CHINESE.fullmatch(word) else [word]
 
 
 @lru_cache(maxsize=2_000)
 def _is_kind(word: str) -> bool:
-    """Return whether a word of a name is only a word for a kind of things."""
+    """Return whether a word only names a kind of thing, which `has_kind` checks separately."""
     return any(map(Said(word).has_kind, KINDS))
 
 
 def is_named(call: ToolCall, plan: Plan) -> bool:
-    """Return whether the user named everything that a plan would change, in this conversation.
+    """Return whether the user mentioned all entities of a plan, in this message or earlier in the conversation.
 
-    Entities of earlier actions count, because the user named or confirmed them. So do entities of an earlier short
-    answer or question that came before any untrusted text.
+    Entities that earlier calls acted on count, because they were mentioned or confirmed. The entities of an earlier
+    short result or its arguments count too, if no untrusted text could have chosen them.
     """
     if (chat_log := call.caller.chat_log) is None:
         return False
@@ -165,7 +165,7 @@ def is_named(call: ToolCall, plan: Plan) -> bool:
 
 
 def is_said(chat_log: ChatLog, value: Any) -> bool:
-    """Return whether the user said everything that a value holds."""
+    """Return whether the user's messages hold all texts and numbers in a value; a boolean counts as not said."""
     if isinstance(value, Mapping):
         return all(is_said(chat_log, item) for item in value.values())
     if isinstance(value, list | tuple):
@@ -192,14 +192,14 @@ def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list
 
 
 def _ends_all(said: Said, domain: str) -> bool:
-    """Return whether a message means to turn off all of a domain: everything off, or good night."""
+    """Return whether a message means to end everything in a domain: "everything off", or "good night"."""
     return (said.has_kind("all") and said.has_kind("off")) or (domain in _AT_NIGHT and said.has_kind("bedtime"))
 
 
 def _is_tool_named(call: ToolCall, said: Said, step: Step) -> bool:
-    """Return whether the user named a step without entities, by the tool's kind, such as a timer, or by its arguments.
+    """Return whether the user mentioned a step without entities: the kind of tool, such as a timer, or all arguments.
 
-    The words of a reminder count as the user's from then on, so the user must have said them.
+    For a reminder the arguments must be said, because its text later counts as the user's own words.
     """
     domain = step.action.partition(".")[0]
     name = call.tool_input.tool_name if call.tool_input and step.action != _SAY_LATER else ""
@@ -207,13 +207,13 @@ def _is_tool_named(call: ToolCall, said: Said, step: Step) -> bool:
     kinds = [domain, *words, *(word.removesuffix("s") for word in words)]
     if any(map(said.has_form, words)) or any(said.has_kind(kind, *_MORE_KINDS.get(kind, ())) for kind in kinds):
         return True
-    # Nobody says a time as it is written; what is to be said at it is the user's own.
+    # Users do not say a time in its written format, so times are not compared.
     values = [text for text, _ in texts_in(call.arguments) if not is_time(text)]
     return bool(values) and all(map(said.has_name, values))
 
 
 def _is_entity_named(call: ToolCall, said: Said, entity: ExposedEntity) -> bool:
-    """Return whether a message names an entity; a kind does so if the message names no other entity of that kind."""
+    """Return whether a message names an entity, or its kind without naming another entity of that domain."""
     if _is_itself_named(call.hass, said, entity):
         return True
     if not said.has_kind(*_kinds(entity)):
@@ -227,7 +227,7 @@ def _is_entity_named(call: ToolCall, said: Said, entity: ExposedEntity) -> bool:
 
 
 def _is_itself_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> bool:
-    """Return whether a message names an entity by its name, a part of it, or its area or floor."""
+    """Return whether a message has an entity's name, a distinctive part of the name, its area or its floor."""
     places = entity.area_names + _floor_names(hass, entity.area)
     if any(map(said.has_name, (*entity.names, *places))):
         return True
@@ -235,7 +235,7 @@ def _is_itself_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> 
 
 
 def _kinds(entity: ExposedEntity) -> set[str]:
-    """Return the kinds of things that an entity belongs to."""
+    """Return the kinds under which people may mention an entity."""
     kind = str(entity.state.attributes.get("device_class", ""))
     return {entity.domain, kind, *_MORE_KINDS.get(entity.domain, ()), *_MORE_KINDS.get(kind, ())}
 
@@ -247,14 +247,18 @@ def _floor_names(hass: HomeAssistant, area_name: str) -> tuple[str, ...]:
 
 
 def _was_told(told: list[str], entity: ExposedEntity) -> bool:
-    """Return whether an earlier answer had an entity."""
+    """Return whether an entity's id or name is in one of the texts of earlier turns."""
     names = (name.casefold() for name in (entity.entity_id, *entity.names) if name)
     whole = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names]
     return any(name.search(text) for text in told for name in whole)
 
 
 def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
-    """Return the entities of earlier actions, and of earlier answers and questions if these were short."""
+    """Return the texts of earlier turns whose entities count as mentioned, in lower case.
+
+    These are results of calls that acted, short results of calls that read, and call arguments, without those that
+    untrusted text may have written or chosen.
+    """
     found: list[str] = []
     last = max((at for at, one in enumerate(chat_log.content) if isinstance(one, UserContent)), default=0)
     mark = first_mark(chat_log)
@@ -272,7 +276,8 @@ def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
         result: Mapping[str, Any] = content.result.data
         if result.get("done") is False:
             continue
-        # Words of others name nothing for the user; from then on they can choose what is read, too.
+        # Untrusted text mentions nothing for the user, and from its first occurrence on it can choose which results are
+        # read.
         is_read, is_late = content.tool_name in reading, mark is not None and at >= mark
         told = "" if brings_outside_text(chat_log, content) or (is_read and is_late) else json_dumps(result).casefold()
         if content.tool_call_id in asked_freely and (is_late or not is_read):
@@ -284,7 +289,6 @@ def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
 
 
 def _is_little(call: ToolCall, told: str) -> bool:
-    """Return whether an answer has few entities."""
     if len(told) > _MAX_LITTLE or told.count("names: ") > _MAX_TOLD:
         return False
     return sum(one in told for one in call.exposure.ids) <= _MAX_TOLD

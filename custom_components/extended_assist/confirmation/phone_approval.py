@@ -1,6 +1,6 @@
-"""Approval by phone: a notification with a question, which the asked user's own yes answers once, within minutes.
+"""Ask users on their phones and accept one answer to a question, from an asked user, within minutes.
 
-Answers of other users, on other devices, late or repeated ones, and silence count for nothing.
+Other answers have no effect: those of other users, through other channels, too late, or repeated. Silence is not a yes.
 """
 
 import asyncio
@@ -22,25 +22,25 @@ from ..const import DOMAIN, LOGGER
 from .wording import say
 
 VALID: Final = 180.0
-"""Seconds in which a question can be answered."""
+"""Seconds in which users can answer a question."""
 MAX_QUESTION: Final = 2_000
-"""The most bytes of a question that a push message carries for certain. A longer question is never cut."""
+"""Maximum bytes of a question: a push message surely carries them. Users cannot agree to a text that was cut off."""
 MAX_OPEN: Final = 3
-"""The most open questions of one user."""
+"""Maximum number of open questions for one user."""
 
 _OPEN: HassKey[Counter[str]] = HassKey(f"{DOMAIN}_open_questions")
-"""The number of open questions of each user."""
+"""The number of open questions, by user id."""
 _WAITING: HassKey[set[asyncio.Future[None]]] = HassKey(f"{DOMAIN}_waiting_questions")
-"""What wants to be asked, and waits until a question is over."""
+"""Futures of questions that wait for room, set when another question ends."""
 
 
 class NoRoomError(Exception):
-    """Nobody was asked: all users who could be asked have too many open questions."""
+    """All users who could be asked have too many open questions; nobody was asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhoneAnswer:
-    """What a user said to a question."""
+    """A user's answer to a question."""
 
     user_id: str
     agreed: bool
@@ -48,7 +48,7 @@ class PhoneAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PhoneQuestion:
-    """An open question on phones."""
+    """A question that is open on phones."""
 
     id: str
     text: str
@@ -69,7 +69,7 @@ def phone_questions(hass: HomeAssistant, user_id: str) -> list[PhoneQuestion]:
 
 @callback
 def answer_phone_question(hass: HomeAssistant, wanted: str, user_id: str, *, agreed: bool) -> bool:
-    """Answer an open question for one of the asked users from the panel; return whether it was still open."""
+    """Answer an open phone question for a user who was asked and is logged in elsewhere; return whether it was open."""
     found = next((one for one in phone_questions(hass, user_id) if one.id == wanted), None)
     if found is None or dt_util.utcnow().timestamp() >= found.expires:
         return False
@@ -78,20 +78,20 @@ def answer_phone_question(hass: HomeAssistant, wanted: str, user_id: str, *, agr
 
 
 async def async_can_ask(hass: HomeAssistant, user_id: str | None) -> bool:
-    """Return whether a user has a phone for questions."""
+    """Return whether a user has a phone that can be reached."""
     return bool(user_id and await async_phones(hass, {user_id}))
 
 
 @callback
 def has_room(hass: HomeAssistant, user_id: str) -> bool:
-    """Return whether a user can get another question: who gets too many reads none."""
+    """Return whether a user has fewer than MAX_OPEN open questions, because users do not read too many."""
     return hass.data.get(_OPEN, Counter())[user_id] < MAX_OPEN
 
 
 async def async_ask_from_afar(
     hass: HomeAssistant, user_id: str | None, question: str, *, valid: float = VALID, language: str | None = None
 ) -> bool:
-    """Ask a user on their phones and return whether they said yes in time; return false at once if they have no phone."""
+    """Ask a user on their phones and return whether they agreed in time; False at once if no phone can be reached."""
     answer = await async_first_answer(hass, [user_id] if user_id else [], question, valid=valid, language=language)
     return answer is not None and answer.agreed
 
@@ -105,9 +105,9 @@ async def async_first_answer(
     patience: float = 0.0,
     language: str | None = None,
 ) -> PhoneAnswer | None:
-    """Ask users on their phones and return the first answer in time; return None at once if nobody can be asked.
+    """Ask users on their phones and return the first answer in time; None at once if no phone can be reached.
 
-    With `patience`, in seconds, wait that long for room for another question; raises NoRoomError after that.
+    If all users have too many open questions, wait up to `patience` seconds for room; raises NoRoomError after that.
     """
     asked = await _async_with_room(hass, [*user_ids], patience)
     open_questions = hass.data.setdefault(_OPEN, Counter())
@@ -126,9 +126,9 @@ async def async_first_answer(
 
 
 async def _async_with_room(hass: HomeAssistant, user_ids: list[str], patience: float) -> list[str]:
-    """Return those of users who can be asked one thing more, once there is one; raises NoRoomError after some seconds.
+    """Return the users who have room for one more question; raise NoRoomError if none has after `patience` seconds.
 
-    Whoever calls it takes the room before anything else is waited for.
+    The caller must count the new question before its next await.
     """
     deadline = hass.loop.time() + patience
     waiting = hass.data.setdefault(_WAITING, set())
@@ -148,7 +148,7 @@ async def _async_with_room(hass: HomeAssistant, user_ids: list[str], patience: f
 async def _async_answer(
     hass: HomeAssistant, phones: list[Phone], question: str, valid: float, language: str
 ) -> PhoneAnswer | None:
-    """Show a question on phones and return the first answer; the keys of each user are their own."""
+    """Show a question on phones and return the first answer; each user's buttons have secret keys of their own."""
     tag = f"{DOMAIN}_{secrets.token_hex()}"
     answers = {
         f"{DOMAIN}_{secrets.token_urlsafe()}": PhoneAnswer(user_id, agreed)
@@ -156,7 +156,7 @@ async def _async_answer(
         for agreed in (True, False)
     }
     answered: asyncio.Future[PhoneAnswer | None] = hass.loop.create_future()
-    # Beside the loop's clock, which stands still while the machine sleeps.
+    # The wall clock counts too, because the clock of the event loop stops while the machine sleeps.
     expires = dt_util.utcnow().timestamp() + valid
 
     @callback
@@ -188,20 +188,20 @@ async def _async_answer(
     finally:
         stop()
         del shown[tag]
-        # Nobody is to press what has no use any more; nobody waits until it is gone either.
+        # Remove the question, because its buttons have no effect any more. Do not wait for the phones.
         for phone in phones:
             hass.async_create_background_task(async_clear(hass, phone, tag), f"{DOMAIN} clears a question")
 
 
 @callback
 def can_be_shown(question: str) -> bool:
-    """Return whether a question is shown on a phone whole."""
+    """Return whether a question is short enough for a phone to show all of it."""
     return len(question.encode()) <= MAX_QUESTION
 
 
 PHONE: Final = "mobile_app"
 ANSWERED: Final = "mobile_app_notification_action"
-"""The event of a button under a message being pressed."""
+"""The event that Home Assistant fires when a user presses a button of a notification."""
 
 _USER_ID = "user_id"
 _MANUFACTURER = "manufacturer"
@@ -211,44 +211,44 @@ _CLEAR = "clear_notification"
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """A device with the companion app on which a user is logged in."""
+    """A device with the companion app, and the user who is logged in on it."""
 
     user_id: str
     action: str
-    """The name of the action of `notify` that reaches it."""
+    """The name of the `notify` action for this phone."""
     reads_html: bool
-    """Whether the app takes a message for HTML, as it does on Android."""
+    """True if the app renders messages as HTML, as on Android."""
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under a message."""
+    """A button of a notification."""
 
     key: str
-    """What the event of its being pressed holds."""
+    """The value of `action` in the event that a press fires."""
     title: str
     needs_unlocking: bool = False
-    """Whether the phone must be unlocked for it; Android knows that from version 12 on."""
+    """True if the phone must be unlocked for a press; Android supports this from version 12."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhoneMessage:
-    """What is shown on a phone."""
+    """A notification for a phone."""
 
     text: str
     title: str
     tag: str
-    """A later message with the same tag takes its place."""
+    """The tag; a later message with the same tag replaces this one."""
     buttons: Sequence[Button] = ()
     is_urgent: bool = False
-    """Whether it is shown before what can wait."""
+    """True for a message that the phone shows before less important ones."""
     silent_channel: str | None = None
-    """The name of the channel without sound on which Android shows it; None for a message with sound."""
+    """The name of the silent channel on Android; None for a message with sound."""
     seconds: float | None = None
-    """How long Android shows it; None for until it is dismissed."""
+    """Seconds for which Android shows the message; None until the user dismisses it."""
 
     def data(self) -> dict[str, Any]:
-        """Return the data that tells the apps how to show it; each leaves out what it does not know."""
+        """Return the notification data for the companion apps; each app ignores keys that it does not know."""
         data: dict[str, Any] = {"tag": self.tag, "ttl": 0, "priority": "high"}
         if self.silent_channel:
             data |= {"channel": self.silent_channel, "importance": "low"}
@@ -267,20 +267,21 @@ class PhoneMessage:
 
 
 async def async_phones(hass: HomeAssistant, user_ids: Iterable[str]) -> list[Phone]:
-    """Return the phones that can be reached now of those users who may use Home Assistant."""
+    """Return the phones that can be reached now, of active users only."""
     wanted = {user_id for user_id in set(user_ids) if await async_is_active(hass, user_id)}
     entries = [entry for entry in hass.config_entries.async_loaded_entries(PHONE) if entry.data.get(_USER_ID) in wanted]
     if not entries:
         return []
-    # Not imported above: with it would come what only Home Assistant's cloud needs, in homes without any phone.
+    # Imported here, because the import loads requirements of Home Assistant's cloud, which homes without phones do not
+    # need.
     util = await (await async_get_integration(hass, PHONE)).async_get_platform("util")
     phones = []
     for entry in entries:
         try:
-            # Of two phones with the same name, only one has an action; it is never taken for the other's.
+            # Of two phones with the same name, only one has an action. The other phone never gets that action.
             action = util.get_notify_service(hass, entry.data[CONF_WEBHOOK_ID])
         except KeyError:
-            # The actions are registered a moment after the entries.
+            # The notify actions are registered shortly after the config entries.
             continue
         if action is not None:
             phones.append(Phone(entry.data[_USER_ID], action, entry.data.get(_MANUFACTURER) != _APPLE))
@@ -288,30 +289,30 @@ async def async_phones(hass: HomeAssistant, user_ids: Iterable[str]) -> list[Pho
 
 
 async def async_is_active(hass: HomeAssistant, user_id: str) -> bool:
-    """Return whether a user is there and may use Home Assistant: their phone stays known when they are turned off."""
+    """Return whether a user exists and is active; the phones of a deactivated user stay registered."""
     user = await hass.auth.async_get_user(user_id)
     return user is not None and user.is_active
 
 
 async def async_send(hass: HomeAssistant, phone: Phone, message: PhoneMessage, context: Context | None = None) -> bool:
-    """Send a message to a phone; return whether it was taken."""
-    # The apps take some words for commands, none of which has a space or ends like a sentence.
+    """Send a message to a phone; return whether the notify action succeeded."""
+    # The apps interpret some single words as commands. No command has a space or ends with a full stop.
     text = f"{message.text}." if message.text.isascii() and message.text.isidentifier() else message.text
     text, title = (escape(part, quote=False) if phone.reads_html else part for part in (text, message.title))
     return await _async_notify(hass, phone, {ATTR_MESSAGE: text, ATTR_TITLE: title, ATTR_DATA: message.data()}, context)
 
 
 async def async_clear(hass: HomeAssistant, phone: Phone, tag: str) -> None:
-    """Take a message from a phone again, where that is possible."""
+    """Remove a message from a phone, if the phone supports this."""
     await _async_notify(hass, phone, {ATTR_MESSAGE: _CLEAR, ATTR_DATA: {"tag": tag}}, None)
 
 
 async def _async_notify(hass: HomeAssistant, phone: Phone, data: dict[str, Any], context: Context | None) -> bool:
-    """Call the action of a phone; return whether it went well."""
+    """Call the notify action of a phone; return whether it succeeded."""
     try:
         await hass.services.async_call(NOTIFY_DOMAIN, phone.action, data, blocking=True, context=context)
     except Exception as err:  # noqa: BLE001 - whatever is wrong with it, there are other ways
-        # The error itself may repeat the message.
+        # The error may repeat the private message, so only its type is logged.
         LOGGER.debug("A phone could not be reached: %s", type(err).__name__)
         return False
     return True
@@ -319,9 +320,9 @@ async def _async_notify(hass: HomeAssistant, phone: Phone, data: dict[str, Any],
 
 @callback
 def pressed(event: Event) -> tuple[str, str] | None:
-    """Return the key of the button that was pressed and the user who was logged in on that phone; None for none.
+    """Return the key of the pressed button and the user logged in on that phone; None for other events.
 
-    Phones speak from outside; what happens inside Home Assistant, as in an automation that makes events up, is none of theirs.
+    Only remote events with a user count. An event that an automation fires inside Home Assistant is local, and ignored.
     """
     key, user_id = event.data.get("action"), event.context.user_id
     is_remote = event.origin is EventOrigin.remote

@@ -1,6 +1,6 @@
-"""Long questions, split into parts with consequential steps first.
+"""Split a question that is too long into portions, consequential items first.
 
-The user cannot agree before they got all consequential steps, however long that takes.
+A yes counts only after all consequential items were asked, however many portions this takes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,33 +12,33 @@ import unicodedata
 from ..calls.visible_text import one_line
 
 MAX_HEARD: Final = 400
-"""The most characters that a speaker says at once: half a minute."""
+"""Maximum characters of a spoken portion: half a minute, after which listeners forget the beginning."""
 MAX_READ: Final = 4_000
-"""The most characters that are shown at once: two screens of a phone."""
+"""Maximum characters of a written portion: two screens of a phone, which the user can scroll back."""
 _DENSE: Final = 3
-"""Characters that one Chinese, Japanese or Korean character counts for, since it takes as long to say."""
+"""The weight of one Chinese, Japanese or Korean character, because it takes longer to say."""
 _SHARE: Final = 4
-"""A title, and the previous plan, may each take one in so many characters of a part."""
+"""The title and the earlier plan may each take up to 1/_SHARE of a portion."""
 _LEAST: Final = 120
-"""Characters that every part has at least for its steps."""
+"""Minimum characters of a portion for its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One step or part of a step in a question."""
+    """One effect of a plan in a question."""
 
     words: str
     matters: bool
-    """Whether the user must know of it before they can agree."""
+    """True if a yes counts only after this item was asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortionedQuestion:
-    """A question in one or more parts."""
+    """A question, split into portions."""
 
     portions: tuple[str, ...]
     needed: int
-    """The number of parts that the user must get before a yes counts."""
+    """The number of portions that must have been asked before a yes counts."""
 
 
 def question_of(
@@ -51,9 +51,9 @@ def question_of(
     room: int,
     remark: str = "",
 ) -> PortionedQuestion:
-    """Return the question whether to do all items.
+    """Return the question whether to do all of this: in one portion if it fits into `room`, otherwise in several.
 
-    In one part if it fits, else in several. The remark comes before the final question.
+    The remark comes directly before the final question, in the portion from which on a yes counts.
     """
     whole, title = _whole(says, before, lines, remark), one_line(title)
     items = [replace(item, words=one_line(item.words)) for item in items]
@@ -84,12 +84,12 @@ def question_of(
 
 
 def length(text: str) -> int:
-    """Return how long a text takes to say, in characters of an alphabet."""
+    """Return the length of a text when spoken, in characters of an alphabet."""
     return sum(_DENSE if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str], remark: str) -> str:
-    """Return the question in one part."""
+    """Return the question as one portion."""
     told = list(lines)
     parts = [says["changed"].format(before="; ".join(before))] if before else []
     if len(told) > 1:
@@ -101,7 +101,7 @@ def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str],
 
 
 def _packed(items: Sequence[Item], first: int, room: int) -> Iterator[list[tuple[str, Item, bool]]]:
-    """Yield the parts: pieces of items, each with whether it is the last piece of its item."""
+    """Yield the portions: pieces of items, each with its item and whether it is the item's last piece."""
     portion: list[tuple[str, Item, bool]] = []
     free = first
     for item in items:
@@ -115,11 +115,11 @@ def _packed(items: Sequence[Item], first: int, room: int) -> Iterator[list[tuple
 
 
 def _pieces(text: str, room: int) -> list[str]:
-    """Return a text in pieces, cut between words where it has any."""
+    """Return a text in pieces that fit into `room`, cut between words where possible."""
     width = max(1, room * len(text) // max(1, length(text)) - 3)
     return wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the beginning of a text."""
+    """Return a text, cut to its beginning if it is longer than `room`."""
     return text if length(text) <= room else f"{_pieces(text, room)[0]} …"

@@ -1,6 +1,6 @@
-"""The conditions of a call, checked when it is made and again when a yes arrives.
+"""Check the conditions of a call when it is made and again when a yes arrives.
 
-The conversation, the panel, phones, other agents and scheduled tasks all use these functions.
+All ways in which a yes arrives use these functions: conversation, panel, phones, other agents and scheduled calls.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _TAKEN = "The tools that the agent had were taken from it meanwhile. Nothing was
 
 @callback
 def current_options(hass: HomeAssistant, options: ToolboxOptions, family: str | None = None) -> ToolboxOptions:
-    """Return the current options of an entry; raises ToolError if it no longer serves a family of tools."""
+    """Return the entry's current options; raise ToolError if it does not serve this family of tools any more."""
     options = options.as_of_now(hass)
     if options.entry_id is None or options.is_fixed:
         return options
@@ -55,7 +55,7 @@ async def async_check_user(hass: HomeAssistant, caller: Caller) -> None:
 
 @callback
 def selected_apis(hass: HomeAssistant, agent: str | None) -> frozenset[str]:
-    """Return the ids of the APIs of one of our agents, by its subentry; none for any other agent."""
+    """Return the ids of the APIs selected for our agent, by its subentry id; none for any other agent."""
     for entry in hass.config_entries.async_entries(DOMAIN):
         if agent is not None and agent in entry.subentries:
             selected = entry.subentries[agent].data.get(CONF_LLM_HASS_API) or ()
@@ -65,16 +65,17 @@ def selected_apis(hass: HomeAssistant, agent: str | None) -> frozenset[str]:
 
 @callback
 def check_apis(hass: HomeAssistant, agent: str | None, before: frozenset[str]) -> None:
-    """Raise ToolError if one of our agents lost an API since the question."""
+    """Raise ToolError if our agent has lost an API that it had before."""
     if not before <= selected_apis(hass, agent):
         raise ToolError(_TAKEN)
 
 
 @callback
 def digest(hass: HomeAssistant, plan: Plan) -> str:
-    """Return the SHA-256 of a plan and all that it leads to.
+    """Return the SHA-256 of a plan and of all actions that it leads to.
 
-    It changes with the plan, with the identity of an entity, and with a script, scene, group or automation of the plan.
+    It changes with the plan, when an entity id belongs to another entity, and when a script, scene, group or automation
+    of the plan was changed.
     """
     led = [list(leaf) for step in plan.steps for leaf in leaves(hass, step)]
     whole_plan = bound(hass, plan)
@@ -83,13 +84,13 @@ def digest(hass: HomeAssistant, plan: Plan) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Return a value as a text that changes only with the value."""
-    # The text of a template itself counts how often it was rendered.
+    """Return the text of a value for JSON, equal for equal values."""
+    # str() of a template counts its renders, so it changes.
     return value.template if isinstance(value, Template) else str(value)
 
 
 def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the scripts and automations of a plan with their configuration."""
+    """Yield the ids of scripts and automations with their raw configuration."""
     for entity_id in ids:
         domain = entity_id.partition(".")[0]
         if domain in ("automation", "script"):
@@ -100,7 +101,7 @@ def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any
 
 @callback
 def things_of(hass: HomeAssistant, plan: Plan) -> dict[str, str]:
-    """Return the identities of all entities of a plan, with those in its data and in its scripts, scenes and groups."""
+    """Return the identity of each entity of a plan: its targets, entities in its data, and those that it leads to."""
     named = {entity_id for step in plan.steps for entity_id in step.entity_ids}
     moved = {entity_id for step in plan.steps for _, entity_id, _ in leaves(hass, step) if entity_id}
     given = {text for step in plan.steps for text, _ in texts_in(step.data) if hass.states.get(text)}
@@ -109,5 +110,5 @@ def things_of(hass: HomeAssistant, plan: Plan) -> dict[str, str]:
 
 @callback
 def bound(hass: HomeAssistant, plan: Plan) -> Plan:
-    """Return the plan with the identities of its entities, so that its fingerprint changes if an entity id is reused."""
+    """Return the plan with its entities' identities, so that its fingerprint changes if an id gets a new entity."""
     return replace(plan, things=tuple(things_of(hass, plan).items()))

@@ -1,4 +1,4 @@
-"""Announcements on satellites: once a satellite is idle, one after the other."""
+"""Announce messages on satellites: when a satellite is idle, one message at a time."""
 
 import asyncio
 from collections import defaultdict
@@ -15,19 +15,19 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN, LOGGER
 
 MAX_BUSY: Final = 30.0
-"""Seconds to wait for a busy satellite."""
+"""Seconds to wait for a satellite that speaks or listens."""
 MAX_SPOKEN: Final = 120.0
-"""Seconds that a satellite may take to say something."""
+"""Timeout in seconds of an action of a satellite."""
 SATELLITE: Final = "assist_satellite"
 ANNOUNCES: Final = 1
 CONVERSES: Final = 2
-"""Bits of a satellite's features."""
+"""Bits of a satellite's `supported_features`: announce and start a conversation."""
 
 _IDLE = "idle"
 
 
 async def async_announce(hass: HomeAssistant, device_id: str | None, words: str, context: Context) -> bool:
-    """Say words on the satellite of a device; return whether it said them."""
+    """Announce words on the satellite of a device; return whether the action succeeded."""
     entries = er.async_entries_for_device(er.async_get(hass), device_id) if device_id else []
     for entity_id in [entry.entity_id for entry in entries if entry.domain == SATELLITE]:
         async with async_get_locks(hass)[entity_id]:
@@ -38,7 +38,7 @@ async def async_announce(hass: HomeAssistant, device_id: str | None, words: str,
 
 
 async def async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
-    """Return the state of a satellite once it is idle; None if it is gone, or busy for too long."""
+    """Wait until a satellite is idle and return its state; None if it is missing, unavailable or busy for MAX_BUSY."""
     changed = asyncio.Event()
 
     @callback
@@ -63,14 +63,14 @@ async def async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
 async def async_call(
     hass: HomeAssistant, action: str, entity_id: str, data: Mapping[str, Any], context: Context
 ) -> bool:
-    """Perform an action of a satellite; return whether it completed."""
+    """Call an action of a satellite; return whether it succeeded within MAX_SPOKEN seconds."""
     try:
         async with asyncio.timeout(MAX_SPOKEN):
             await hass.services.async_call(
                 SATELLITE, action, {ATTR_ENTITY_ID: entity_id, **data}, blocking=True, context=context
             )
     except Exception as err:  # noqa: BLE001 - whatever is wrong with it, there are other ways
-        # The error itself may repeat what was to be said.
+        # The error may repeat the private message, so only its type is logged.
         LOGGER.debug("A satellite could not %s: %s", action, type(err).__name__)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Wording of actions for people: English for a model, the user's language for the user."""
+"""Describe actions in words for questions: in English for a model, in the user's language for the user."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from ..exposure.groups import is_group, members_of
 from .consequential import TRIGGER, leaves
 
 MAX_NAMED = 12
-"""The most entities of one kind that are named; of more, the text gives the number and the kind."""
+"""Maximum entities of one domain that are named; more are described by their number and domain."""
 _ALWAYS_NAMED = frozenset(
     {"alarm_control_panel", "automation", "button", "cover", "lock", "scene", "script", "siren", "valve"}
 )
@@ -27,7 +27,7 @@ _UNTOLD = "something that cannot be told"
 
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
-    """Return a spoken description of an action."""
+    """Return a spoken description of an action, in English."""
     names = names_of(exposure, entity_ids)
     verb = action.split(".")[1].replace("_", " ").capitalize()
     parts = [f"{verb}: {spoken_list(names)} ({action})" if names else f"{verb} ({action})"]
@@ -38,7 +38,7 @@ def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: M
 def step_for(
     call: ToolCall, action: str, entity_ids: Iterable[str], data: Mapping[str, Any], frame: Frame = ()
 ) -> Step:
-    """Return the step of an action on entities, with the members of groups."""
+    """Return the step for an action on entities; groups are listed with their members."""
     hass, exposure = call.hass, call.exposure
     moved: dict[str, None] = {}
     for entity_id in entity_ids:
@@ -49,7 +49,7 @@ def step_for(
 
 
 def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any]) -> Frame:
-    """Return the description of automations that are triggered by hand: their actions, and that conditions are skipped."""
+    """Return the frame for automations triggered by hand: their actions, and whether their conditions are skipped."""
     done: dict[str, dict[str, None]] = {}
     for action, entity_id, _ in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
         if action == TRIGGER and entity_id in entity_ids:
@@ -64,13 +64,13 @@ def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any
 
 
 def framed(exposure: Exposure, step: Step, frame: Frame) -> Step:
-    """Return a step with a frame, such as the time at which it runs."""
+    """Return a step whose words and frame say more, such as when it would run."""
     words = _framed(step.words, names_of(exposure, step.entity_ids), frame, words_for("en") or {})
     return Step(step.action, step.entity_ids, step.data, words, frame)
 
 
 def names_of(exposure: Exposure, entity_ids: Iterable[str]) -> list[str]:
-    """Return the names of the exposed entities; many entities of a harmless kind are counted."""
+    """Return the names of the exposed entities; many of one harmless domain are counted."""
     exposed = [entity for entity_id in entity_ids if (entity := exposure.entity(entity_id))]
     counts = Counter(entity.domain for entity in exposed)
     many = {domain for domain, count in counts.items() if count > MAX_NAMED and domain not in _ALWAYS_NAMED}
@@ -79,14 +79,14 @@ def names_of(exposure: Exposure, entity_ids: Iterable[str]) -> list[str]:
 
 
 def spoken_list(names: list[str]) -> str:
-    """Return names as a spoken list."""
+    """Return names as one text, with commas and "and"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 async def async_lines(
     hass: HomeAssistant, exposure: Exposure, plan: Plan, language: str | None, *, is_read: bool = True
 ) -> list[str]:
-    """Return a line for each step, in the user's language where Home Assistant translates its action."""
+    """Return a line for each step, in the user's language if Home Assistant has the action's name in it."""
     if not plan.steps:
         return [one_line(plan.sentence)]
     known = known_language(language)
@@ -101,7 +101,7 @@ async def async_lines(
 
 
 def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mapping[str, str]) -> str:
-    """Return the line of a step in a language, or in English if its action has no translation."""
+    """Return the line of a step in a language, or in English if the action has no name in that language."""
     key = f"component.{step.action.replace('.', '.services.')}"
     if (verb := texts.get(f"{key}.name")) is None and not any(kind == "back" for kind, _ in step.frame):
         return step.words
@@ -112,14 +112,14 @@ def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mappin
 
 
 def _framed(words: str, names: list[str], frame: Frame, says: Mapping[str, str]) -> str:
-    """Return words with their frame."""
+    """Return words with the texts of a frame around them."""
     for kind, value in reversed(frame):
         words = says[kind].format(time=value, what=words, name=", ".join(names), values=value)
     return words
 
 
 def _spoken(key: str, name: str, value: Any) -> str:
-    """Return one field of the data as spoken words."""
+    """Return the text of one field of the data."""
     text = quoted(value) if isinstance(value, str) else one_line(json_dumps(value))
     if key.endswith("_pct"):
         return f"{name.removesuffix(' pct')} {text} %"
@@ -130,12 +130,12 @@ _TEXTS: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = json.loads(
     (Path(__file__).parent / "words.json").read_text(encoding="utf-8")
 )
 LANGUAGES: Final = frozenset(_TEXTS)
-"""The languages of the options, in which replies are parsed too."""
+"""The languages of the texts; replies are parsed in them, too."""
 ENGLISH: Final = "en"
 
 
 def known_language(language: str | None) -> str | None:
-    """Return the supported language of a tag such as de-AT, or None."""
+    """Return the known language for a tag such as de-AT, or None."""
     wanted = (language or ENGLISH).replace("_", "-").casefold()
     for known in _TEXTS:
         if wanted == known.casefold() or wanted.split("-")[0] == known.split("-")[0].casefold():
@@ -144,12 +144,12 @@ def known_language(language: str | None) -> str | None:
 
 
 def words_for(language: str | None) -> Mapping[str, str] | None:
-    """Return the texts of a language, or None if it is not supported."""
+    """Return the texts of a language; None if they do not exist, as for traditional Chinese."""
     if (known := known_language(language)) is None or (language or "").lower() in ("zh-hant", "zh-tw", "zh-hk"):
         return None
     return _TEXTS[known]["says"]
 
 
 def say(key: str, language: str | None, **values: str) -> str:
-    """Return the text of a key in a supported language, else in English."""
+    """Return the text of a key in a language, or in English if the language is unknown."""
     return (words_for(language) or _TEXTS[ENGLISH]["says"])[key].format(**values)

@@ -1,4 +1,4 @@
-"""The base classes of tools: `ExtendedTool` for ours, `PolicedTool` for those of Assist and of other integrations."""
+"""The base class through which each tool call runs, and its wrapper for tools of other integrations."""
 
 from abc import abstractmethod
 import asyncio
@@ -47,39 +47,39 @@ from ..worker.interruptible import async_pause
 from .intent_plans import is_complete, plan_of
 
 DEADLINE = 10.0
-"""Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
+"""Default deadline in seconds: longer than a healthy recorder needs, shorter than a speaker waits in silence."""
 
 
 READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 
 
 class ExtendedTool(llm.Tool):
-    """A tool that checks its own rules, whichever API or agent calls it.
+    """A tool that applies our rules to each call, for any API or agent that calls it.
 
-    A subclass declares its name, schema and tier, and implements `async_run`.
+    A family declares its tools, and implements them in async_run.
     """
 
     integration = DOMAIN
     family: ClassVar[str]
     tier: Tier
     deadline: float = DEADLINE
-    """Seconds after which a reading call is cancelled and an acting call continues in the background."""
+    """Seconds after which a call that reads is cancelled, and one that acts continues in the background."""
     brings_outside_text: bool = False
-    """Whether results can hold text from outside the household, which must not cause actions."""
+    """True if results may hold untrusted text, which must not control the home."""
     sends: bool = False
-    """Whether the tool sends its arguments to a server on the internet."""
+    """True if the tool sends its arguments, which can be private, to a server on the internet."""
     can_be_undone: ClassVar[bool] = True
-    """Whether the states that a call changes are recorded for undo; always false for reading tools."""
+    """True if state changes of a call are recorded; a tool that only reads never records any."""
     asks_others: ClassVar[bool] = True
-    """Whether the users named in the options are asked to approve a call that the speaker may not make."""
+    """True if users named in the options may approve, and be shown, a call that the speaker may not make."""
     shows_success: bool = False
-    """Whether code can verify the outcome of a call without the model."""
+    """True if code can verify the success of a call without the model."""
     needs_family: ClassVar[bool] = True
     """True if calls are refused while its family is off in the options."""
     reads_conversation: bool = False
-    """Whether the tool reads Home Assistant's current chat log itself, as tools of other integrations may."""
+    """True if the tool may read the current conversation itself, as tools of other integrations may."""
     happens: ClassVar[Happening] = Happening.ACTED
-    """The activity event that an acting call fires."""
+    """The kind of the activity event of a call that acts."""
     title: str
     description: str
     annotations: llm.ToolAnnotations
@@ -90,50 +90,50 @@ class ExtendedTool(llm.Tool):
 
     @override
     def __eq__(self, other: object) -> bool:
-        """Return whether another tool is the same tool under the same options: merged APIs keep one of equal tools."""
+        """Return whether another tool is the same with equal options: merged APIs keep one of equal tools."""
         if not isinstance(other, ExtendedTool) or type(other) is not type(self) or other.name != self.name:
             return False
         return other.parameters is self.parameters and other._options == self._options
 
     @override
     def __hash__(self) -> int:
-        """Return a hash that is the same for equal tools."""
+        """Return the hash of the name, which equal tools share."""
         return hash(self.name)
 
     @property
     def is_told(self) -> bool:
-        """Whether activity events report calls; memory and scheduled tasks are private."""
+        """False if activity events do not report the calls: tools for memory and for scheduled tasks."""
         return self.family not in (MEMORY, WISHES)
 
     @property
     def checked_within(self) -> float:
-        """Seconds that the checks before a call may take; planning a call can take as long as making it."""
+        """Timeout in seconds of the checks before a call; planning a call can take as long as the call itself."""
         return max(self.deadline, DEADLINE)
 
     @classmethod
     async def async_available(cls, hass: HomeAssistant) -> bool:
-        """Return whether this home has what the tool needs; otherwise the tool is not offered."""
+        """Return whether this home can use the tool; otherwise the tool is not offered."""
         return True
 
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the current options; raises ToolError if the entry no longer serves the tool."""
+        """Return the current options for a call; raise ToolError if the tool is not available any more."""
         return current_options(hass, self._options, self.family if self.needs_family else None)
 
     @abstractmethod
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Return the data of the result; raise ToolError with a sentence that tells the model what to change."""
+        """Return the data of the result; raise ToolError with a sentence that tells the model the next step."""
 
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of a call with its entities resolved; raises ToolError if the call cannot be made."""
+        """Return the plan of a call for the current state of the home; raise ToolError if the call is impossible."""
         words = f"{self.title}: {json_dumps(call.arguments)}"
         return Plan((Step(self.name.replace("__", ".", 1), (), call.arguments, words),), words)
 
     def asks_first(self, call: ToolCall) -> bool:
-        """Return whether the options require the user's word before each call."""
+        """Return whether the options require confirmation for this tool."""
         return self.name.removeprefix(f"{DOMAIN}__") in call.options.policy.ask_first
 
     async def async_may(self, hass: HomeAssistant, caller: Caller) -> bool:
-        """Return whether a caller may call the tool now without a question that the options require."""
+        """Return whether a caller may call the tool now and the options do not require confirmation for it."""
         try:
             policy = self._options.as_of_now(hass).policy
             await async_check_speaker(hass, policy, self.tier, caller)
@@ -142,12 +142,12 @@ class ExtendedTool(llm.Tool):
         return self.name.removeprefix(f"{DOMAIN}__") not in policy.ask_first
 
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments as validated by the schema; raises vol.Invalid."""
+        """Return the arguments, converted by the schema; raise vol.Invalid if they do not match."""
         valid: dict[str, Any] = self.parameters(arguments)
         return valid
 
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
-        """Return the result of a call, cut to the budget."""
+        """Return the result of a call, cut to the budget, with room for the outcome if the tool acts."""
         room = call.budget - (COUNTS if self.tier > Tier.READ else 0)
         return llm.ToolResult(data=enforce(await self.async_run(call), room))
 
@@ -156,7 +156,7 @@ class ExtendedTool(llm.Tool):
     async def async_call(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
-        """Validate the arguments, check the policy, run under the deadline and record changes; failures become results."""
+        """Validate, check the policy, run with the deadline and record changes; return failures as error results."""
         acts = self.tier > Tier.READ
         caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
         result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
@@ -167,7 +167,7 @@ class ExtendedTool(llm.Tool):
     async def _async_checked(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
     ) -> llm.ToolResult:
-        """Check and run a call that the options allow."""
+        """Validate and check a call, run it if it needs no confirmation, and return its result."""
         options = self.current_options(hass)
         check_arguments(tool_input.tool_args)
         arguments = self.validated(tool_input.tool_args)
@@ -203,7 +203,7 @@ class ExtendedTool(llm.Tool):
         return result
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
-        """Return the question that must be answered first, or None; fire an activity event for a question or refusal."""
+        """Return the result of _async_question, and fire an activity event for a question or a refusal."""
         try:
             asked = await self._async_question(call, acts=acts)
         except NotAllowedError:
@@ -214,7 +214,7 @@ class ExtendedTool(llm.Tool):
         return asked
 
     async def _async_question(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
-        """Return the question that must be answered first, or None if the call may run."""
+        """Return the result of a call that waits for confirmation, None if it may run; raise NotAllowedError."""
         try:
             await async_check_speaker(call.hass, call.options.policy, self.tier, call.caller)
             if self.asks_first(call):
@@ -233,7 +233,7 @@ class ExtendedTool(llm.Tool):
         return None
 
     async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
-        """Return the result of the work, or an error result for whatever it raised."""
+        """Await a result; return errors as an error result."""
         try:
             return await work
         except vol.Invalid as err:
@@ -248,7 +248,7 @@ class ExtendedTool(llm.Tool):
             return failure(f"{self.name} took too long. Ask for less, such as a shorter span.")
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
-                raise  # Nobody waits for the result any more.
+                raise  # The caller of this task has cancelled it.
             return failure(f"{self.name} broke off by itself; whether it took effect is unknown.")
         except Exception:  # noqa: BLE001 - whatever a tool does, the turn goes on
             log_unexpected(f"in a tool, {type(self).__name__} of {self.integration}")
@@ -263,7 +263,7 @@ class ExtendedTool(llm.Tool):
         return result
 
     async def _async_act(self, call: ToolCall) -> llm.ToolResult:
-        """Run the call, record its changes for undo, and add the outcome."""
+        """Run the call, record its changes for undo, and add the outcome of the entities."""
         if not self.can_be_undone:
             return await self.async_result(call)
         journal = await async_get_journal(call.hass)
@@ -282,15 +282,15 @@ class ExtendedTool(llm.Tool):
 
 
 class PolicedTool(ExtendedTool):
-    """A tool of Assist or another integration under our rules; its schema, annotations and results stay its own."""
+    """A tool of another integration, such as Assist's, under our rules; its own description and results are used."""
 
     family = "others"
     needs_family = False
     deadline = LONGEST - 60
-    """Tools of others, such as those that ask a model, can take minutes."""
+    """Seconds; such tools can take minutes, for example to ask a model, and are watched for LONGEST seconds."""
 
     def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
-        """Copy what the tool declares."""
+        """Store the tool and copy its declarations."""
         super().__init__(options)
         self.tool = tool
         self.name = tool.name
@@ -300,16 +300,16 @@ class PolicedTool(ExtendedTool):
         self.annotations = tool.annotations
         self.integration = tool.integration or DOMAIN
         self.tier = Tier.READ if tool.annotations.read_only else Tier.CONTROL
-        # What acts asks by what it does.
+        # A tool that acts is checked by its plan instead.
         self.sends = self.tier is Tier.READ and tool.annotations.open_world
         self.brings_outside_text = is_from_outside(unwrapped(tool))
         self.shows_success = self.tier is not Tier.READ and isinstance(unwrapped(tool), llm.IntentTool)
-        # Home Assistant's own do not, and what they set off may talk.
+        # Home Assistant's own tools do not read it, and what they start may talk to an agent.
         self.reads_conversation = not isinstance(unwrapped(tool), llm.IntentTool | llm.ActionTool)
 
     @override
     def __eq__(self, other: object) -> bool:
-        """Return whether another tool wraps the same tool under the same options."""
+        """Return whether another tool wraps the same tool with equal options."""
         return type(other) is type(self) and self.tool == other.tool and self._options == other._options
 
     __hash__ = ExtendedTool.__hash__
@@ -317,17 +317,17 @@ class PolicedTool(ExtendedTool):
     @property
     @override
     def checked_within(self) -> float:
-        """Seconds that the checks before a call may take; the tool itself is not called for them."""
+        """Timeout in seconds of the checks before a call; they do not call the tool itself."""
         return DEADLINE
 
     @override
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments unchanged: the wrapped tool validates them."""
+        """Return the arguments unchanged: the tool validates them itself."""
         return arguments
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of a call, as far as it can be determined."""
+        """Return the plan of a call, as far as its effects can be known."""
         return plan_of(call, unwrapped(self.tool), self.title)
 
     @override
@@ -337,7 +337,7 @@ class PolicedTool(ExtendedTool):
 
     @override
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
-        """Return the wrapped tool's own result object, since agents check its type; failures become results."""
+        """Return the tool's result with its own type, which other code checks; its failures become error results."""
         tool_input = call.tool_input or llm.ToolInput(self.name, call.arguments)
         if call.recording.plan and len(actions := {step.action for step in call.recording.plan.steps}) == 1:
             call.recording.what = next(iter(actions)) or self.name
@@ -345,7 +345,7 @@ class PolicedTool(ExtendedTool):
             result = await self.tool.async_call(call.hass, tool_input, call.caller.llm_context)
         except HomeAssistantError as err:
             told = str(err) or type(err).__name__
-            # Home Assistant repeats the call's own words there; any other error can repeat a device or its service.
+            # These errors repeat only the call's arguments. Other errors can repeat the text of a device or service.
             is_ours = isinstance(err, intent.MatchFailedError | intent.InvalidSlotInfo | intent.UnknownIntent)
             return llm.ToolResult(data=marked({"error": told}, when=not is_ours), error=True)
         if not isinstance(result, llm.ToolResult):
@@ -355,13 +355,13 @@ class PolicedTool(ExtendedTool):
             result = llm.ToolResult(data={"result": data}, error=result.error)
         result = await async_checked(call.hass, call.caller.assistant, unwrapped(self.tool), result)
         call.recording.is_complete = is_complete(call, unwrapped(self.tool), result)
-        json_dumps(data)  # What cannot be told raises here, where it becomes a result, and not in the request.
+        json_dumps(data)  # Data that JSON cannot encode raises here, not when the request is sent.
         return result
 
 
 @dataclass
 class ToolboxInstance(llm.APIInstance):
-    """An API instance that answers a call of an unknown tool with an error that names similar tools."""
+    """An API instance that answers a call of an unknown tool with a result that the model can act on."""
 
     @override
     async def async_call_tool(self, tool_input: llm.ToolInput) -> llm.ToolResult:
@@ -373,7 +373,7 @@ class ToolboxInstance(llm.APIInstance):
 
 
 def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> ToolboxInstance:
-    """Return an instance of any API whose tools all check rules: their own, or those of the options."""
+    """Return an instance of any API whose tools all apply rules: their own, or those of the options."""
     return ToolboxInstance(
         api=instance.api,
         api_prompt=instance.api_prompt,
@@ -384,7 +384,7 @@ def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> Tool
 
 
 def policed(hass: HomeAssistant, tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
-    """Wrap tools that check no rules of ours, and remove names that are not fixed from their schemas."""
+    """Return the tools, with those of other integrations wrapped and their schemas without free names."""
     found = [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
     for tool in found:
         if isinstance(tool, PolicedTool):
@@ -393,7 +393,7 @@ def policed(hass: HomeAssistant, tools: Iterable[llm.Tool], options: ToolboxOpti
 
 
 def unknown_tool(name: str, known: list[str]) -> llm.ToolResult:
-    """Return the error result for a tool that does not exist, with the nearest that do."""
+    """Return the error result for an unknown tool, with the most similar names."""
     nearest = get_close_matches(name, known, n=3, cutoff=0.3)
     hint = f"Nearest: {', '.join(nearest)}." if nearest else "Use only the tools in the list."
     return failure(f"There is no tool named '{name}'. {hint}")

@@ -1,4 +1,4 @@
-"""Plans of other integrations' tools: an intent of Assist is planned with the entities that it would match."""
+"""Plan calls of other tools, such as Assist's intents, with the same entities that the intent would find."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from ..calls.plan import Plan, Step
 from ..confirmation.wording import step_for
 
 _OWN = "homeassistant."
-"""The module of intents whose effect is known; an intent that a user defined may do anything."""
+"""The module prefix of intents with known effects; intents that a user wrote may do anything."""
 _WRITTEN = "homeassistant.components.intent_script"
 _ACTION_DONE = "action_done"
-"""The type of a response that says so; Home Assistant has renamed where it is listed."""
+"""The response type of a completed action; a literal, because Home Assistant has moved its enum."""
 _ENDED_WHEN_DONE = frozenset(
     {
         *(intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_INCREASE_TIMER),
@@ -25,10 +25,10 @@ _ENDED_WHEN_DONE = frozenset(
         *("HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"),
     }
 )
-"""Intents that change no entity and return after their work is done or has failed."""
+"""Intents that change no entity; each returns once its action is complete, or fails."""
 _PLAY = "media_player__play_media"
 _TURN_ON = "turn_on"
-# What turning on and off means where Assist has another action for it.
+# The actions for turning on and off in domains that Assist handles with actions of their own.
 _ON_OFF = {
     "cover": ("open_cover", "close_cover"),
     "lock": ("lock", "unlock"),
@@ -39,14 +39,14 @@ _ON_OFF = {
 
 
 def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
-    """Return the plan of a call of another integration's tool, as far as it can be determined."""
+    """Return the plan of a call of any tool, as far as its effects can be known."""
     said = f"{title}: {json_dumps(call.arguments)}"
     if isinstance(tool, llm.IntentTool):
         handler = _handler(call, tool)
         if isinstance(handler, intent.DynamicServiceIntentHandler):
             return _plan_of_intent(call, tool, handler, said)
         if call.arguments.get("conversation_command"):
-            # When the timer ends, Home Assistant's own agent does what this says.
+            # When the timer ends, Home Assistant's own agent carries out this command.
             step = step_for(call, "conversation.process", (), call.arguments)
             return Plan((step,), step.words)
         if _is_own(handler):
@@ -63,7 +63,7 @@ def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
 
 
 def is_complete(call: ToolCall, tool: llm.Tool, result: llm.ToolResult) -> bool:
-    """Return whether the tool is an intent of Home Assistant that reports full success."""
+    """Return whether a tool is an intent of Home Assistant itself whose response reports complete success."""
     if result.error or not isinstance(tool, llm.IntentTool) or not isinstance(result.data, llm.IntentResponseDict):
         return False
     told = result.data
@@ -73,18 +73,17 @@ def is_complete(call: ToolCall, tool: llm.Tool, result: llm.ToolResult) -> bool:
 
 
 def _handler(call: ToolCall, tool: llm.IntentTool) -> intent.IntentHandler | None:
-    """Return the handler of an intent."""
     return next((one for one in intent.async_get(call.hass) if one.intent_type == tool.intent_type), None)
 
 
 def _is_own(handler: intent.IntentHandler | None) -> bool:
-    """Return whether Home Assistant itself handles an intent."""
+    """Return whether the handler belongs to Home Assistant and is no intent script of the user."""
     module = type(handler).__module__
     return module.startswith(_OWN) and not module.startswith(_WRITTEN)
 
 
 def _meant(call: ToolCall, prefix: str = "", domain: str | None = None) -> tuple[str, ...]:
-    """Return the entities that the name, area and floor arguments match; none if no such argument is given."""
+    """Return the entities that match the name, area and floor in the arguments; none if no such argument is given."""
     name, area, floor = (call.arguments.get(f"{prefix}{key}") or None for key in ("name", "area", "floor"))
     if not (name or area or floor):
         return ()
@@ -105,7 +104,7 @@ def _meant(call: ToolCall, prefix: str = "", domain: str | None = None) -> tuple
 def _plan_of_intent(
     call: ToolCall, tool: llm.IntentTool, handler: intent.DynamicServiceIntentHandler, said: str
 ) -> Plan:
-    """Return the actions that an intent calls; none if it matches nothing, which the intent itself reports."""
+    """Return the plan with an intent's actions; without steps if its arguments are invalid or it matches no entity."""
     slots = {key: {"value": value} for key, value in call.arguments.items() if not intent.is_blank_slot_value(value)}
     try:
         slots = handler.async_validate_slots(slots)
