@@ -159,7 +159,7 @@ def _latest(entity: ExposedEntity) -> Latest:
 
 
 def _what(call: ToolCall, entity: ExposedEntity, entry: Entry, *, is_named: bool) -> str:
-    """Return what happened; free text is left out unless the call named the entity."""
+    """Return a sentence on the event; free text is left out unless the call named the entity."""
     if entry.state is not None:
         if not is_named and not is_fixed_state(call.hass, entity.state, entry.state):
             return "changed (name it to read it)"
