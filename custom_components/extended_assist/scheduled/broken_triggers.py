@@ -1,4 +1,4 @@
-"""Find scheduled tasks whose trigger entities were removed or are no longer exposed."""
+"""Find tasks whose trigger entities are gone or no longer exposed, and notify their owners."""
 
 from collections.abc import Callable
 from contextvars import Context as ContextVariables
@@ -19,40 +19,40 @@ from .store import ScheduledTaskStore
 from .tool_call import async_call
 
 SETTLE: Final = 2.0
-"""Seconds before the check: people hide or remove several entities in one go."""
+"""Seconds from a change to the check: people often hide or remove several entities at once."""
 
 
 class InVain:
-    """Finds tasks with broken triggers and notifies each owner once."""
+    """The check for tasks whose triggers refer to missing or hidden entities; each owner is notified once."""
 
     def __init__(
         self, hass: HomeAssistant, store: ScheduledTaskStore, is_fulfilled: Callable[[ScheduledTask], bool]
     ) -> None:
-        """Store the tasks and the function that returns whether a task runs."""
+        """Store the task store and the function that says whether a task's entry is started."""
         self._hass = hass
         self._store = store
         self._is_fulfilled = is_fulfilled
         self._timer: CALLBACK_TYPE | None = None
         self._at = 0.0
-        """When it is looked, by the event loop's clock; counts only while there is a timer."""
+        """The time of the pending check, by the event loop's clock; valid only while there is a timer."""
         self._listening: set[str] = set()
         hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._on_other, _is_other)
 
     @callback
     def async_follow(self, task: ScheduledTask) -> None:
-        """Listen for exposure changes of a task's assistant."""
+        """Listen for exposure changes of the task's assistant."""
         if (assistant := task.owner.assistant) not in self._listening:
             self._listening.add(assistant)
             async_listen_entity_updates(self._hass, assistant, self.async_look_later)
 
     @callback
     def _on_other(self, _: Any) -> None:
-        """Schedule a check if a task has a trigger on the entity that was removed or came back."""
+        """Schedule a check after an entity was added, removed, enabled or disabled."""
         self.async_look_later()
 
     @callback
     def async_look_later(self, after: float = SETTLE) -> None:
-        """Schedule one check for all changes until then, never earlier than one that is already scheduled."""
+        """Schedule one check in `after` seconds; a later time that was already scheduled stays."""
         now = self._hass.loop.time()
         self._at = max(now + after, self._at if self._timer is not None else 0.0)
         self.async_stop()
@@ -67,14 +67,11 @@ class InVain:
             self._timer = None
 
     def _is_meant(self, task: ScheduledTask) -> bool:
-        """Return whether a task waits for something that can be removed or hidden."""
+        """Return whether a task waits for triggers and its entry is started."""
         return waits_for_triggers(task) and self._is_fulfilled(task)
 
     async def async_is_vain(self, task: ScheduledTask) -> bool:
-        """Return whether a trigger entity of a task is removed or hidden.
-
-        The previous answer if the task may not run now.
-        """
+        """Check and store whether a trigger entity is gone or hidden; the old value stays if the task may not run."""
         try:
             call = await async_call(self._hass, task)
         except ToolError:
@@ -88,7 +85,7 @@ class InVain:
         return task.progress.in_vain
 
     async def _async_look(self, _: Any = None) -> None:
-        """Check all waiting tasks; store a change before its owner is notified."""
+        """Check all waiting tasks; save each change before the owner is notified."""
         self._timer = None
         for task in filter(self._is_meant, self._store.standing):
             try:

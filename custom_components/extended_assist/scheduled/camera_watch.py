@@ -1,4 +1,4 @@
-"""Camera watches: periodic checks, one at a time per watch. Only the final result of a watch is stored."""
+"""Camera watches: run the checks of each watch at their times, one at a time, and store only their results."""
 
 import asyncio
 from collections.abc import Iterable
@@ -19,31 +19,31 @@ from .scheduled_task import ScheduledTask, Sighting, Watch
 from .store import ScheduledTaskStore
 
 MAX_BLIND = 5
-"""Checks in a row without a picture after which a watch ends."""
+"""The number of checks in a row without a picture after which a watch ends."""
 LONGEST = 180.0
-"""Seconds after which a check is cancelled."""
+"""The timeout of a check, in seconds."""
 
 _ENDS = {Look.SEEN: Sighting.SEEN, Look.HIDDEN: Sighting.HIDDEN, Look.NO_EYES: Sighting.BLIND}
 
 
 class Watching:
-    """Runs the checks of loaded entries; missed checks are not made up for."""
+    """The camera watches of started entries; missed checks are not made up."""
 
     def __init__(self, hass: HomeAssistant, store: ScheduledTaskStore, look_again: CALLBACK_TYPE) -> None:
-        """Store the tasks and the callback after a check."""
+        """Store the task store and the callback to call after a check."""
         self._hass = hass
         self._store = store
         self._look_again = look_again
         self.find_eyes: FindEyes = _async_no_eyes
         self._after: dict[str, float] = {}
-        """The moment after which each watch is looked for next."""
+        """For each watch, the time after which its next check comes."""
         self._blind: dict[str, int] = {}
-        """For how many looks in a row there was no picture."""
+        """For each watch, the number of checks in a row without a picture."""
         self._looks: dict[str, asyncio.Task[None]] = {}
 
     @callback
     def async_set(self, tasks: Iterable[ScheduledTask], moment: float) -> list[float]:
-        """Start the due checks of these tasks, cancel those of others, and return the seconds until the next check."""
+        """Start the due checks of these tasks and cancel all others; return the seconds until the next checks."""
         watches = {task.id: (task, watch) for task in tasks if (watch := watching(task)) is not None}
         for task_id in self._looks.keys() - watches.keys():
             self._looks.pop(task_id).cancel()
@@ -62,13 +62,13 @@ class Watching:
         return coming
 
     def _begin(self, task: ScheduledTask, watch: Watch) -> None:
-        """Start a check outside any conversation."""
+        """Start a check in an empty context, outside of any conversation."""
         self._looks[task.id] = ContextVariables().run(
             self._hass.async_create_background_task, self._async_look(task, watch), f"{DOMAIN} looks", eager_start=False
         )
 
     async def _async_look(self, task: ScheduledTask, watch: Watch) -> None:
-        """Check once and use the result, unless the check was cancelled meanwhile."""
+        """Run one check and apply its result, unless the check was cancelled meanwhile."""
         begins = watch.begins
         try:
             async with asyncio.timeout(LONGEST):
@@ -87,21 +87,21 @@ class Watching:
             return
         moment = _now()
         self._after[task.id] = moment
-        # What was put off, or is told already, came to nothing.
+        # The result is dropped if the watch was snoozed or has ended meanwhile.
         if watching(task) is watch and watch.begins == begins and self._takes_in(task, watch, look, moment):
             await self._store.async_save()
         else:
             self._look_again()
 
     def _take_off(self, task: ScheduledTask) -> bool:
-        """Note that this check is over; return whether it was still wanted."""
+        """Remove this check from the running ones; return whether it was still among them."""
         if self._looks.get(task.id) is not asyncio.current_task():
             return False
         del self._looks[task.id]
         return True
 
     def _takes_in(self, task: ScheduledTask, watch: Watch, look: Look, moment: float) -> bool:
-        """Use the result of a check; return whether the task must be stored."""
+        """Apply the result of a check; return whether the tasks must be saved."""
         blind = self._blind[task.id] = self._blind.get(task.id, 0) + 1 if look is Look.NO_PICTURE else 0
         if (sighting := Sighting.BLIND if blind >= MAX_BLIND else _ENDS.get(look)) is not None:
             sighted(task, watch, sighting, moment)
@@ -114,10 +114,10 @@ class Watching:
 
 
 def _now() -> float:
-    """Return the time as the clock has it, in seconds since the epoch."""
+    """Return the current time, in seconds since the epoch."""
     return dt_util.utcnow().timestamp()
 
 
 async def _async_no_eyes(_call: ToolCall, _agent: str | None) -> Eyes | None:
-    """Return no model, the default."""
+    """Return None: the default until an entry provides a vision model."""
     return None

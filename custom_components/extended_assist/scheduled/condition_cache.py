@@ -1,6 +1,6 @@
-"""Prepared conditions of tasks with triggers, so that a trigger that fires often costs as little as in an automation.
+"""A cache of prepared conditions: a trigger that fires all day costs no more than in an automation.
 
-The cache only says which tasks are certainly not due. All conditions are checked again when a task is due.
+The cache only rejects triggers whose conditions certainly do not hold. A due task checks its conditions again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ from .scheduled_task import ScheduledTask
 from .tool_call import async_call
 
 _PLAIN: Final = frozenset({"and", "or", "not", "state", "numeric_state", "sun", "time"})
-"""Conditions that name their entities by id."""
+"""Condition types that contain their entities as ids."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,26 +35,26 @@ class _Gate:
     conditions: list[dict[str, Any]]
     entity_ids: frozenset[str]
     checker: Any = None
-    """The prepared checker; None until it is ready, or if it cannot be prepared."""
+    """Home Assistant's condition checker; None until it is ready, or if it cannot be created."""
 
     def leave(self) -> None:
-        """Release the checker."""
+        """Unload the checker."""
         if self.checker is not None:
             self.checker.async_unload()
             self.checker = None
 
 
 class Gates:
-    """The prepared conditions of all tasks with triggers."""
+    """The prepared conditions of the tasks that wait for triggers, by task id."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Start empty."""
+        """Create an empty cache."""
         self._hass = hass
         self._gates: dict[str, _Gate] = {}
 
     @callback
     def async_set(self, tasks: Iterable[ScheduledTask]) -> None:
-        """Prepare the conditions of these tasks and release all others. Tasks with a wait are checked after it."""
+        """Prepare the conditions of these tasks and unload all others; tasks with a wait are checked after the wait."""
         wanted = {task.id: task.conditions for task in tasks if task.conditions and not task.when.wait}
         for task_id in [key for key, gate in self._gates.items() if wanted.get(key) != gate.conditions]:
             self._gates.pop(task_id).leave()
@@ -70,7 +70,7 @@ class Gates:
 
     @callback
     def is_shut(self, task: ScheduledTask) -> bool:
-        """Return whether the conditions of a task, which must all concern exposed entities, do not hold."""
+        """Return whether the prepared conditions of a task do not hold; False if one names a hidden entity."""
         gate = self._gates.get(task.id)
         if gate is None or gate.checker is None:
             return False
@@ -81,7 +81,7 @@ class Gates:
             return False
 
     async def _async_make(self, task_id: str, gate: _Gate) -> None:
-        """Prepare the conditions of a task."""
+        """Create the checker of conditions; leave it out if they are not valid."""
         try:
             config = cv.CONDITIONS_SCHEMA(deepcopy(gate.conditions))
             valid: list[Any] = await condition_helper.async_validate_conditions_config(self._hass, config)
@@ -97,7 +97,7 @@ class Gates:
 
 
 def _is_plain(condition: Any) -> bool:
-    """Return whether a condition, and every one inside it, names its entities by id."""
+    """Return whether a condition and all nested ones are of a type that contains its entities as ids."""
     if not isinstance(condition, Mapping) or condition.get("condition") not in _PLAIN:
         return False
     inner = condition.get("conditions", [])
@@ -105,13 +105,13 @@ def _is_plain(condition: Any) -> bool:
 
 
 def _ids_in(conditions: list[dict[str, Any]]) -> frozenset[str]:
-    """Return every text in conditions that may be the id of an entity."""
+    """Return every word in conditions that has the form of an entity id."""
     words = (word for text, _ in texts_in(conditions) for word in text.replace(",", " ").split())
     return frozenset(filter(valid_entity_id, words))
 
 
 async def async_holds(hass: HomeAssistant, task: ScheduledTask) -> bool:
-    """Return whether the conditions of a task hold; raises ToolError if they can no longer be checked."""
+    """Check the conditions of a task with its current exposure; raises ToolError if they cannot be checked any more."""
     if not task.conditions:
         return True
     call = await async_call(hass, task)

@@ -1,4 +1,4 @@
-"""Describe a task in words and as a plan for the question; entities that are not exposed are not named."""
+"""Descriptions of a task: in words, and as the plan that the user confirms; they name only exposed entities."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -29,19 +29,19 @@ _UNTOLD: Final = "something that is hidden now"
 
 @callback
 def is_resolved(step: Mapping[str, Any]) -> bool:
-    """Return whether a step is an action whose entities were resolved when it was requested."""
+    """Return whether a step is an action whose entities were resolved when the task was made."""
     return "entity_ids" in step
 
 
 @callback
 def entity_ids_of(task: ScheduledTask) -> list[str]:
-    """Return the entities that a task acts on or watches."""
+    """Return the ids of a task's target entities and watched cameras."""
     watched = task.when.watch.entity_ids if task.when.watch else ()
     return list(dict.fromkeys([*watched, *_ids_in([part.actions for part in task.what.parts])]))
 
 
 def _ids_in(value: Any) -> Iterator[str]:
-    """Yield the entity ids in the targets of steps at any depth."""
+    """Yield the entity ids in the targets of steps, also of nested steps."""
     for item in value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ():
         yield from _ids_in(item)
     if isinstance(value, Mapping):
@@ -52,14 +52,14 @@ def _ids_in(value: Any) -> Iterator[str]:
 
 @callback
 def is_told(exposure: Exposure, task: ScheduledTask) -> bool:
-    """Return whether a task may be shown: at least one of its entities is exposed, or it has none."""
+    """Return whether a task may be shown: at least one of its targets and cameras is exposed, or it has none."""
     entity_ids = entity_ids_of(task)
     return not entity_ids or any(map(exposure.is_exposed, entity_ids))
 
 
 @callback
 def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
-    """Return a description of the content of a task."""
+    """Return the content of a task, in words."""
     parts = [_told_step(hass, exposure, step) for step in what.actions]
     parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
     if what.then is not None:
@@ -69,14 +69,17 @@ def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
 
 @callback
 def described_task(hass: HomeAssistant, exposure: Exposure, task: ScheduledTask) -> str:
-    """Return a description of the content of a task, with what its watch waits for."""
+    """Return the content of a task in words, with the thing that its camera watch looks for."""
     watch, what = task.when.watch, told_what(hass, exposure, task.what)
     return "; ".join(filter(None, (f"Watch: {seen(exposure, watch.see)}" if watch else "", what)))
 
 
 @callback
 def told_shortly(what: What) -> str:
-    """Return a short description of the content without entity names, which are looked up when they may be shown."""
+    """Return the content of a task in few words, without entity names, because exposure can change.
+
+    The user's message or question, if there is one, is returned unchanged.
+    """
     *_, last = what.parts
     if words := last.say or last.ask:
         return words
@@ -87,7 +90,6 @@ def told_shortly(what: What) -> str:
 
 
 def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any]) -> str:
-    """Return a description of one step."""
     if is_resolved(step):
         return describe(exposure, step["action"], step["entity_ids"], exposure.visible_value(step["data"]))
     return ", ".join(words for words, _ in AutomationDescriber(hass, exposure).pieces({"actions": [step]})[1])
@@ -95,7 +97,7 @@ def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any])
 
 @callback
 def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -> str:
-    """Return a description of the audience; empty for the place where the task was requested."""
+    """Return the audience in words; empty for HERE, the place where the task was made."""
     match audience.hearer:
         case Hearer.EVERYONE:
             return "everyone"
@@ -109,7 +111,7 @@ def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -
 
 @callback
 def told_until(until: Until) -> str:
-    """Return a description of the end; empty if the task ends by itself."""
+    """Return the end of a task in words; empty if no end was given."""
     parts = [
         "until somebody says that it is done" if until.done else "",
         f"{until.times} times" if until.times and until.times > 1 else "",
@@ -120,7 +122,7 @@ def told_until(until: Until) -> str:
 
 @callback
 def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[dict[str, Any]]) -> str:
-    """Return a description of the conditions; empty for none."""
+    """Return the conditions of a task in words; empty for none."""
     if not conditions:
         return ""
     return AutomationDescriber(hass, exposure).pieces({"conditions": conditions})[0][1]
@@ -128,18 +130,18 @@ def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[di
 
 @callback
 def seen(exposure: Exposure, text: str) -> str:
-    """Return the words of a user, or a note that these are hidden."""
+    """Return a user's text, or a neutral text if nothing of it may be shown."""
     return exposure.visible_value(text) or _UNTOLD
 
 
 async def async_prepare(exposure: Exposure, *tasks: ScheduledTask) -> None:
-    """Load in advance what descriptions of triggers, conditions and sequences need."""
+    """Load the data for describing triggers, conditions and sequences, if a task has any."""
     if any(task.when.triggers or task.conditions or not all(map(is_resolved, steps_of(task.what))) for task in tasks):
         await exposure.async_prepare()
 
 
 async def async_plan_task(call: ToolCall, task: ScheduledTask, delay: float | None = None) -> Plan:
-    """Return the plan of a task: actions, time and audience. A delay counts from the user's yes.
+    """Return the plan of a task: its steps, times and audience. A delay, in seconds, counts from the user's agreement.
 
     Raises ToolError for a sequence that may not run.
     """
@@ -173,7 +175,10 @@ async def async_plan_task(call: ToolCall, task: ScheduledTask, delay: float | No
 
 
 def _frame(call: ToolCall, task: ScheduledTask, delay: float | None) -> Frame:
-    """Return the times and conditions of a step; delays add up."""
+    """Return the time, conditions and end of a task for the question; a delay is shown instead of a clock time.
+
+    A delay counts from the user's agreement, so the clock time is not known yet.
+    """
     first: Frame
     if delay is not None:
         first = (("in", format_duration(delay)),)
@@ -189,5 +194,4 @@ def _frame(call: ToolCall, task: ScheduledTask, delay: float | None) -> Frame:
 
 
 def _capital(text: str) -> str:
-    """Return a text that begins with a capital letter."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Replace entity ids in tasks when a user gives an entity a new id."""
+"""Update of the entity ids in a task when an entity id changes."""
 
 import re
 from typing import Any
@@ -8,11 +8,11 @@ from homeassistant.helpers.template import is_template_string
 from .scheduled_task import ScheduledTask
 
 _NO_IDS = frozenset({"action", "service"})
-"""Keys under which a script's own action can look like an entity id; the action keeps its name."""
+"""Keys with an action's name: a script's action looks like its entity id but does not change with it."""
 
 
 def rename(task: ScheduledTask, old: str, new: str) -> bool:
-    """Replace an entity id everywhere in a task; return whether it occurred."""
+    """Replace an entity id everywhere in a task; return whether the task changed."""
     before = task.when.triggers, task.conditions, [part.actions for part in task.what.parts], task.audience.target
     task.what.things = {new if key == old else key: thing for key, thing in task.what.things.items()}
     after = _renamed(before, old, new)
@@ -26,7 +26,7 @@ def rename(task: ScheduledTask, old: str, new: str) -> bool:
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:
-    """Return a value with the new entity id."""
+    """Return a value with an entity id replaced, also inside templates and comma-separated lists."""
     if isinstance(value, dict):
         return {
             _renamed(key, old, new): item if key in _NO_IDS else _renamed(item, old, new) for key, item in value.items()

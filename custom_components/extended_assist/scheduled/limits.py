@@ -28,7 +28,7 @@ WATCHES: Final = Limit("watches", of_owner=5, of_all=10, reserved=1)
 
 
 class LimitReachedError(ToolError):
-    """The limit on pending tasks is reached."""
+    """A limit on pending tasks is reached."""
 
     def __init__(self, task: ScheduledTask, limit: Limit, *, is_own: bool) -> None:
         """Store the kind whose limit is reached, and whether it is the owner's own limit."""
@@ -44,7 +44,7 @@ class LimitReachedError(ToolError):
 
 
 def check_room(task: ScheduledTask, standing: Iterable[ScheduledTask]) -> None:
-    """Raise LimitReachedError if another task exceeds a limit."""
+    """Raise LimitReachedError if a task would exceed a limit together with the pending tasks."""
     others = [one for one in standing if one is not task]
     _check(task, STANDING, others)
     if task.when.watch is not None:
@@ -52,7 +52,7 @@ def check_room(task: ScheduledTask, standing: Iterable[ScheduledTask]) -> None:
 
 
 def _check(task: ScheduledTask, limit: Limit, others: list[ScheduledTask]) -> None:
-    """Raise LimitReachedError if a limit is reached."""
+    """Raise LimitReachedError if the owner or the home has reached a limit, unless the owner has reserved room."""
     own = sum(one.owner.user_id == task.owner.user_id for one in others)
     if own >= limit.of_owner:
         raise LimitReachedError(task, limit, is_own=True)

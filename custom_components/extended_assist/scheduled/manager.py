@@ -1,4 +1,4 @@
-"""The scheduled tasks of a home, and all changes that users make to them."""
+"""The manager of all scheduled tasks: it finds them, changes them and drops them."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -36,14 +36,14 @@ _REMOVED = "the assistant's entry was removed"
 _OWNER_REMOVED = "The user who wants this was removed, so nothing is kept for later."
 _PAST = "Its time is over. Give a time that is still to come."
 _JOURNALED = frozenset({FACT, SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
-"""The kinds of changes in the journal that contain a task."""
+"""The kinds of journal changes to forget when their user is removed: scheduled tasks and facts."""
 
 
 class ScheduledTasks:
-    """The tasks of all entries."""
+    """The scheduled tasks of all config entries."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Create the store; await `async_load` before use."""
+        """Create the store; call `async_load` before use."""
         self._hass = hass
         self._store = ScheduledTaskStore(hass)
         self._removed_users = removed_users(hass)
@@ -51,7 +51,7 @@ class ScheduledTasks:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def async_load(self) -> None:
-        """Load the tasks and listen for changes that concern them."""
+        """Load the stored tasks, drop those of removed users, and register the event listeners."""
         await self._store.async_load()
         users = {None, *(user.id for user in await self._hass.auth.async_get_users())}
         await self._async_forget_users(lambda user_id: user_id not in users)
@@ -62,24 +62,24 @@ class ScheduledTasks:
 
     @property
     def standing(self) -> list[ScheduledTask]:
-        """Return the pending tasks, next first; those that wait for a trigger come last."""
+        """Return the tasks that have not ended, sorted by due time; tasks without a due time come last."""
         return self._store.standing
 
     @property
     def ended(self) -> list[ScheduledTask]:
-        """Return the ended tasks, latest first."""
+        """Return the tasks that have ended, newest first."""
         return self._store.ended
 
     @callback
     def find(self, task_id: str) -> ScheduledTask | None:
-        """Return a pending or ended task, or None."""
+        """Return the task with this id, pending or ended; None if there is none."""
         return self._store.tasks.get(task_id)
 
     @callback
     def async_start(
         self, entry: ConfigEntry, performers: Performers, find_eyes: FindEyes | None = None
     ) -> CALLBACK_TYPE:
-        """Start executing the tasks of an entry after Home Assistant has started; return the function that stops it."""
+        """Run the tasks of an entry once Home Assistant has started; return the callback that stops this."""
 
         @callback
         def begin(_: HomeAssistant) -> None:
@@ -95,22 +95,22 @@ class ScheduledTasks:
         return stop
 
     async def async_forget(self, entry_id: str) -> None:
-        """Remove the tasks of a removed entry."""
+        """Drop the tasks of a removed entry, also from copies of the file that could not be read."""
         await self._async_drop(lambda task: task.owner.entry_id == entry_id, _REMOVED)
         await self._store.async_cut_copies("entry_id", lambda one: one == entry_id)
 
     async def async_add(self, task: ScheduledTask) -> None:
-        """Store a new task; raises ToolError if a limit is reached, it is never due, or it cannot be stored."""
+        """Store a new task; raises ToolError if a limit is reached, its time is over, or it cannot be stored."""
         check_room(task, self.standing)
         try:
             json_bytes(task.stored())
         except JSON_ENCODE_EXCEPTIONS as err:
-            # Nothing at all could be stored beside it.
+            # All tasks are in one file, so this task would prevent every later save.
             raise ToolError("It holds half a character, or what no file can hold. Write it anew.") from err
         await self._async_put(task, lambda: None if task.progress.due else lifecycle.expect(task, now()))
 
     async def async_end(self, task_id: str, result: str) -> ScheduledTask | None:
-        """End a task with its later parts and return it; None if none of them is pending."""
+        """End a task and its later parts; return the task, or a part if it is gone; None if nothing was pending."""
         ended = await self._async_change(task_id, lambda one: lifecycle.end(one, result, now()), withdraws=True)
         while following := self.parts_of(task_id):
             await self._async_change(following[0].id, lambda one: lifecycle.end(one, result, now()), withdraws=True)
@@ -124,16 +124,19 @@ class ScheduledTasks:
 
     @callback
     def runs_of(self, task_id: str) -> list[TaskRun]:
-        """Return the runs of a task and its later parts, which know the started actions."""
+        """Return the current runs of a task and of its later parts; each run can report the actions it has started."""
         ids = (task_id, *(part.id for part in self.parts_of(task_id)))
         return [*filter(None, map(self._fulfilling.run_of, ids))]
 
     async def async_done(self, task_id: str) -> ScheduledTask | None:
-        """Record that the user did it: ends the occurrence of a rule, or else the task."""
+        """Mark a reminder as done: end this occurrence, or the task if nothing more of it is to come."""
         return await self._async_change(task_id, lambda task: lifecycle.done(task, now()), withdraws=True)
 
     async def async_snooze(self, task_id: str, seconds: float) -> ScheduledTask | None:
-        """Postpone the last message, even of an ended task; return the task, or None if there is no message."""
+        """Repeat a task's message after some seconds, or postpone a task that was not due yet; return the task.
+
+        The task may have ended. Returns None if there is nothing to snooze; raises ToolError if a limit is reached.
+        """
         if (task := self.find(task_id)) is None:
             return None
         if not task.is_standing:
@@ -142,7 +145,7 @@ class ScheduledTasks:
         return task if is_put_off else None
 
     async def async_rename(self, task_id: str, name: str, author: str | None = None) -> ScheduledTask | None:
-        """Rename a pending task in a user's words and return it, or None."""
+        """Rename a pending task and return it, or None; a name by another author makes the task's author SEVERAL."""
 
         def rename_it(task: ScheduledTask) -> None:
             task.name = name
@@ -152,7 +155,7 @@ class ScheduledTasks:
         return await self._async_change(task_id, rename_it)
 
     async def async_restore(self, task: ScheduledTask) -> None:
-        """Restore a task; occurrences that passed meanwhile do not come again. Raises ToolError."""
+        """Make a task pending again as given; occurrences that passed meanwhile are not repeated. Raises ToolError."""
         before = task.progress
         if (known := self.find(task.id)) is None:
             task.progress.begun = None
@@ -171,21 +174,21 @@ class ScheduledTasks:
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
-        """Call a listener after every change; return the function that removes it."""
+        """Call a listener after each change; return the callback that removes the listener."""
         return self._store.async_listen(listener)
 
     @callback
     def async_listen_happened(self, listener: HappenedListener) -> CALLBACK_TYPE:
-        """Call a listener when an occurrence has ended; return the function that removes it."""
+        """Call a listener when an occurrence has ended; return the callback that removes the listener."""
         self._fulfilling.happened.add(listener)
         return lambda: self._fulfilling.happened.discard(listener)
 
     @callback
     def untold(self, caller: Caller) -> dict[tuple[str, str], str]:
-        """Return the messages that the caller could not be told so far, oldest first; an answer, which may repeat others, by its name.
+        """Return the undelivered messages for the caller, oldest first, under the keys for `async_told`.
 
-        The keys are for `async_told`. Of the values, those are for the model alone that it may hear: they name what
-        was visible when they were written.
+        An answer of the assistant may repeat text of others, so its value gives only the task's name. The messages name
+        entities that were exposed when they were written: filter them before a model reads them.
         """
         waiting = [(task, text) for task in self._of(caller) if (text := task.progress.untold)]
         return {
@@ -194,26 +197,25 @@ class ScheduledTasks:
         }
 
     async def async_told(self, told: Iterable[tuple[str, str]]) -> None:
-        """Record that the caller received messages; later ones are kept."""
+        """Mark these messages as delivered; newer messages stay stored."""
         for task_id, text in told:
             if (task := self.find(task_id)) is not None:
                 lifecycle.heard(task, text)
                 if task.progress.untold is None:
                     async_dismiss(self._hass, task)
-        # On a full disk it is told once more after a restart, and stored as soon as it can be.
+        # If the disk is full, the save is retried; after a restart before that, the message is delivered once more.
         await self._store.async_save()
 
     def _of(self, caller: Caller) -> list[ScheduledTask]:
-        """Return the caller's own tasks and those of the household."""
+        """Return the tasks of a caller and of the household, the one that happened longest ago first."""
         found = (task for task in self._store.tasks.values() if task.owner.user_id in (None, caller.user_id))
         return sorted(found, key=lambda task: task.progress.last or task.created)
 
     def _lock(self, task: ScheduledTask) -> asyncio.Lock:
-        """Return the lock for confirmed changes of a task."""
         return self._locks.setdefault(task.id, asyncio.Lock())
 
     async def _async_put(self, task: ScheduledTask, prepare: Callable[[], None]) -> None:
-        """Store a prepared pending task, or revert everything and raise ToolError."""
+        """Prepare a task and store it as pending; if that fails, revert all changes and raise ToolError."""
         async with self._lock(task):
             if task.owner.user_id in self._removed_users:
                 raise ToolError(_OWNER_REMOVED)
@@ -234,7 +236,7 @@ class ScheduledTasks:
     async def _async_change(
         self, task_id: str, change: Callable[[ScheduledTask], None], *, withdraws: bool = False
     ) -> ScheduledTask | None:
-        """Change a pending task and return it, or None; its message may be withdrawn."""
+        """Change a pending task and return it, or None; with `withdraws`, remove its notifications and buttons."""
         if (task := self.find(task_id)) is None:
             return None
 
@@ -248,10 +250,10 @@ class ScheduledTasks:
     async def _async_confirm(
         self, task: ScheduledTask, change: Callable[[], bool | None], *, withdraws: bool = False
     ) -> bool:
-        """Change a task, store it, and then withdraw what is shown of it; return False where there is nothing to change.
+        """Change a task, store it, then remove its notifications if asked to; return False if nothing changed.
 
-        Where it cannot be stored, leaves everything as it was and raises NotStoredError. Changes of one task are made one
-        after the other: a change that is based on another one could not be taken back alone.
+        Reverts the change and raises NotStoredError if it cannot be stored. A lock lets changes of one task run one
+        after the other, because a change that builds on another one could not be reverted alone.
         """
         async with self._lock(task):
             return await self._async_confirm_alone(task, change, withdraws=withdraws)
@@ -259,14 +261,14 @@ class ScheduledTasks:
     async def _async_confirm_alone(
         self, task: ScheduledTask, change: Callable[[], bool | None], *, withdraws: bool = False
     ) -> bool:
-        """Change a task as `_async_confirm` does, while holding its lock."""
+        """Change a task as `_async_confirm` does, while its lock is held."""
         answers, is_changed = task.progress.answers, True
 
         def change_all() -> None:
             nonlocal is_changed
             is_changed = change() is not False
             if withdraws and is_changed:
-                task.progress.answers = {}  # What others press meanwhile is not done again.
+                task.progress.answers = {}  # Buttons that others press during the save must have no effect.
 
         restore = change_with_restore(task, change_all)
         if not is_changed:
@@ -287,10 +289,10 @@ class ScheduledTasks:
         return True
 
     async def _async_drop(self, is_dropped: Callable[[ScheduledTask], bool], reason: str) -> None:
-        """Stop tasks and remove them from memory, disk and screens."""
+        """End tasks and remove them from memory, from the disk and from notifications."""
         dropped = [*filter(is_dropped, self._store.tasks.values())]
         for task in dropped:
-            # What is begun of it looks whether it still stands.
+            # A running part checks whether the task has ended.
             lifecycle.end(task, reason, now())
             self._fulfilling.stop_run(task.id)
             async_withdraw(self._hass, task, task.progress.answers)
@@ -300,7 +302,7 @@ class ScheduledTasks:
             await self._store.async_save()
 
     async def _async_forget_users(self, is_gone: Callable[[str | None], bool]) -> None:
-        """Remove the tasks of removed users, and their changes in the journal."""
+        """Remove the tasks of removed users, and their tasks and facts from the journal."""
         await self._async_drop(lambda task: is_gone(task.owner.user_id), _GONE)
         journal = await async_get_journal(self._hass)
         await journal.async_forget(
@@ -308,20 +310,20 @@ class ScheduledTasks:
         )
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
-        """Replace the id of an entity that a user gave a new id."""
+        """Update the tasks when an entity id changes."""
         old, new = str(event.data.get("old_entity_id")), event.data["entity_id"]
         renamed = [rename(task, old, new) for task in self._store.tasks.values()]
         if any(renamed):
             await self._store.async_save()
 
     async def _async_on_user_removed(self, event: Event) -> None:
-        """Remove the private tasks of a removed user."""
+        """Drop the tasks of a removed user, also from copies of the file that could not be read."""
         user_id = event.data["user_id"]
         await self._async_forget_users(lambda one: one == user_id)
         await self._store.async_cut_copies("user_id", lambda one: one == user_id)
 
     async def _async_on_core_config(self, event: Event) -> None:
-        """Apply a new time zone to recurrence rules."""
+        """Compute the due times of recurrence rules again when the time zone changes."""
         if "time_zone" not in event.data:
             return
         for task in self.standing:
@@ -329,7 +331,7 @@ class ScheduledTasks:
             is_due = due is not None and due <= moment
             if task.when.rule is None or task.when.triggers or is_due:
                 continue
-            # A rule can take milliseconds, and there may be hundreds.
+            # One rule can take milliseconds and there may be hundreds, so this runs in the executor.
             after = max(moment, task.progress.last or 0.0)
             coming = await self._hass.async_add_executor_job(lifecycle.coming, task, after)
             if task.is_standing and task.progress.due == due and task.progress.begun is None:
@@ -339,7 +341,6 @@ class ScheduledTasks:
 
 @callback
 def _is_new_id(data: er.EventEntityRegistryUpdatedData) -> bool:
-    """Return whether an entity got a new id."""
     return "old_entity_id" in data
 
 
@@ -348,7 +349,7 @@ _TASKS: HassKey[ScheduledTasks] = HassKey(f"{DOMAIN}_wishes")
 
 @singleton(_TASKS, async_=True)
 async def async_get_scheduled_tasks(hass: HomeAssistant) -> ScheduledTasks:
-    """Return the tasks of this Home Assistant."""
+    """Return the manager of scheduled tasks of this Home Assistant, loaded on the first call."""
     tasks = ScheduledTasks(hass)
     await tasks.async_load()
     return tasks

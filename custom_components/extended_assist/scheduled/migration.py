@@ -1,4 +1,4 @@
-"""Read the delayed actions of 1.0.0 as tasks."""
+"""Migration of the delayed actions that the first release stored."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -28,7 +28,10 @@ _STORED = shape({"waiting": [_SCHEDULED], "outcomes": [shape({"scheduled": _SCHE
 
 
 def task_of(scheduled: Mapping[str, Any]) -> ScheduledTask:
-    """Return a delayed action of 1.0.0 as a task; the user agreed to it when it was made. Raises vol.Invalid."""
+    """Return a stored delayed action as a task; the user agreed to its consequential actions when it was made.
+
+    Raises vol.Invalid if the data is not such an action.
+    """
     item = _SCHEDULED(scheduled)
     return ScheduledTask(
         name=item["action"].partition(".")[2].replace("_", " ").capitalize(),
@@ -42,7 +45,7 @@ def task_of(scheduled: Mapping[str, Any]) -> ScheduledTask:
 
 
 def read_scheduled(stored: Any) -> list[ScheduledTask]:
-    """Return the stored actions as tasks, with the results of ended ones; raises vol.Invalid."""
+    """Return the waiting actions and the ended ones with their results as tasks; raises vol.Invalid."""
     if stored is None:
         return []
     valid = _STORED(stored)
@@ -50,7 +53,7 @@ def read_scheduled(stored: Any) -> list[ScheduledTask]:
 
 
 def _ended(scheduled: Mapping[str, Any], result: str) -> ScheduledTask:
-    """Return an ended action."""
+    """Return an ended action as a task with its result."""
     task = task_of(scheduled)
     due = scheduled["due"]
     task.progress = Progress(last=due, times=1, result=result, ended=due)

@@ -1,4 +1,4 @@
-"""Deliver missed reminders with the user's next message."""
+"""Delivery of missed reminders with the user's next message."""
 
 from homeassistant.core import HomeAssistant
 
@@ -12,7 +12,10 @@ _OF_OTHERS = "a reminder with words of somebody else: call pending to read the o
 
 
 async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str], str]:
-    """Return the caller's undelivered messages without hidden names, under the keys for `ScheduledTasks.async_told`."""
+    """Return the caller's undelivered messages without hidden names, under the keys for `ScheduledTasks.async_told`.
+
+    A message with words of other users is replaced by a hint to read it with the tool `pending`.
+    """
     tasks = await async_get_scheduled_tasks(hass)
     if not (waiting := tasks.untold(caller)):
         return {}

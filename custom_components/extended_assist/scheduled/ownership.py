@@ -16,7 +16,7 @@ _READS_ONLY = (
 
 
 class NotTheirsError(NotAllowedError):
-    """The user may not change the task."""
+    """A user may not change a task."""
 
     def __init__(self) -> None:
         """Store the message for the model."""
@@ -24,7 +24,7 @@ class NotTheirsError(NotAllowedError):
 
 
 async def async_may_see(hass: HomeAssistant, task: ScheduledTask, caller: Caller) -> bool:
-    """Return whether a caller may see a task: their own and the household's; administrators see all."""
+    """Return whether a caller may see a task: their own, the household's, and all as an administrator."""
     if task.is_household or task.owner.user_id == caller.user_id:
         return True
     user = await caller.async_user(hass)
@@ -33,18 +33,18 @@ async def async_may_see(hass: HomeAssistant, task: ScheduledTask, caller: Caller
 
 @callback
 def may_see(task: ScheduledTask, user: User) -> bool:
-    """Return whether a user may see a task."""
+    """Return whether a user may see a task, by the rule of `async_may_see`."""
     return task.is_household or task.owner.user_id == user.id or (user.is_active and user.is_admin)
 
 
 async def async_may_change(
     hass: HomeAssistant, task: ScheduledTask, user_id: str | None, *, is_addressed: bool = False
 ) -> bool:
-    """Return whether somebody may make, end, complete, snooze, rename or restore a task.
+    """Return whether a user may make, end, complete, snooze, rename or restore a task; None means nobody is logged in.
 
-    Users may change their own, administrators all. The household's may be changed where nobody is logged in, such as at a
-    speaker or by an automation, and by users who may control all that it acts on or looks at. What was sent to a user
-    (`is_addressed`) they may answer, unless they may control nothing in Home Assistant.
+    Users may change their own tasks, administrators all. A household task may be changed without a login, such as from
+    a satellite or an automation, and by users who may control all its target entities and cameras. Users may answer a
+    message that was sent to them (`is_addressed`), unless they may control nothing in Home Assistant.
     """
     if user_id is None:
         return task.is_household
@@ -62,6 +62,6 @@ async def async_may_change(
 
 
 async def async_check_change(hass: HomeAssistant, task: ScheduledTask, user_id: str | None) -> None:
-    """Raise NotTheirsError if a caller may not change a task."""
+    """Raise NotTheirsError if a user may not change a task."""
     if not await async_may_change(hass, task, user_id):
         raise NotTheirsError

@@ -1,6 +1,7 @@
-"""What a model asks for, read into the parts of a task: when, if, for whom and until when.
+"""The parser of a model's arguments: it returns the time, conditions, audience and end of a task.
 
-Triggers and conditions are checked as those of an automation are: Home Assistant evaluates them without asking us.
+Triggers and conditions are checked like those of an automation, because Home Assistant evaluates them without our
+exposure checks.
 """
 
 from collections.abc import Mapping
@@ -53,9 +54,9 @@ _TIMES: Final = re.compile(r"(\d{1,6})(?: times?)?", re.ASCII)
 
 
 async def async_read_when(call: ToolCall, given: Mapping[str, Any]) -> When:
-    """Return when a task is due, from `after`, `at`, `repeat`, `triggers` and `wait`; raises ToolError.
+    """Parse `after`, `at`, `repeat`, `triggers` and `wait` into the due times of a task; raises ToolError.
 
-    `at` beside `repeat` says at what time of day, or from when on, the rule counts.
+    Together with `repeat`, `at` gives the rule's time of day, or the time from which it counts.
     """
     now = dt_util.utcnow().timestamp()
     ways = {key for key in ("after", "at", "repeat", "triggers") if given.get(key) not in (None, "", [])}
@@ -71,7 +72,7 @@ async def async_read_when(call: ToolCall, given: Mapping[str, Any]) -> When:
         when.moment = now + _seconds(given["after"], "after", MAX_AHEAD)
     if "repeat" in ways:
         at = str(given["at"]) if "at" in ways else None
-        # What hardly ever comes takes milliseconds to be found.
+        # A rule that matches rarely takes milliseconds to search, so this runs in the executor.
         when.rule, when.start = await call.hass.async_add_executor_job(_rule, str(given["repeat"]), at, now)
     elif "at" in ways:
         when.moment = moment_of(read_local(str(given["at"]), "at", now))
@@ -82,7 +83,7 @@ async def async_read_when(call: ToolCall, given: Mapping[str, Any]) -> When:
 
 
 async def async_read_conditions(call: ToolCall, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the validated `conditions`; raises ToolError."""
+    """Parse `conditions`, which must hold when a task is due, in the syntax of automations; raises ToolError."""
     conditions = given.get("conditions") or []
     listed = conditions if isinstance(conditions, list) else [conditions]
     whole = [
@@ -95,7 +96,7 @@ async def async_read_conditions(call: ToolCall, given: Mapping[str, Any]) -> lis
 
 
 async def async_read_until(given: Mapping[str, Any]) -> Until:
-    """Return the end from `until`: a local time, a number of times, or "done"; raises ToolError."""
+    """Parse `until` into the end of a task: a local time, a number of times, or "done"; raises ToolError."""
     until = given.get("until")
     if until is None or until == "":
         return Until()
@@ -113,7 +114,7 @@ async def async_read_until(given: Mapping[str, Any]) -> Until:
 
 
 async def async_read_audience(call: ToolCall, given: Mapping[str, Any]) -> Audience:
-    """Return the audience from `for`: "here", "everyone", an exposed person or an area; raises ToolError."""
+    """Parse `for` into the audience: "here", "everyone", an exposed person or an area; raises ToolError."""
     wanted = str(given.get("for") or "here").strip()
     if wanted.casefold() in _HERE:
         return Audience()
@@ -140,9 +141,9 @@ async def async_read_audience(call: ToolCall, given: Mapping[str, Any]) -> Audie
 
 @callback
 def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
-    """Return in words when a task is due; what a trigger names is told as far as it is exposed.
+    """Return the due times of a task in words; triggers name only exposed entities.
 
-    Let `exposure.async_prepare` have been awaited where there are triggers.
+    If there are triggers, await `exposure.async_prepare` first.
     """
     ways = []
     if when.watch is not None and when.moment is not None:
@@ -158,7 +159,7 @@ def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
 
 
 def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
-    """Return a description of a camera watch: its exposed cameras, interval and end."""
+    """Return a camera watch in words: its exposed cameras, interval, end and the thing to look for."""
     names = ", ".join(name_shown(entity) for entity in filter(None, map(exposure.entity, watch.entity_ids)))
     looks = f"a look at {names or 'what is hidden'} every {told_length(watch.every)}"
     see = exposure.visible_value(watch.see) or "something that is hidden now"
@@ -166,7 +167,7 @@ def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
 
 
 def _seconds(value: Any, name: str, most: timedelta) -> float:
-    """Return a duration in seconds."""
+    """Return a length of time in seconds; raises ToolError if it is not positive or longer than `most`."""
     try:
         seconds = -1.0 if isinstance(value, bool) else float(value)
     except TypeError, ValueError:
@@ -178,13 +179,16 @@ def _seconds(value: Any, name: str, most: timedelta) -> float:
 
 
 def _rule(text: str, at: str | None, now: float) -> tuple[str, str]:
-    """Return a recurrence rule as it is stored, and its first local time."""
+    """Check a rule and return it for the store with its start, the local time from which it counts; raises ToolError.
+
+    The start is one of the rule's times, except for rules within a day that count from now.
+    """
     written = _UTC_END.sub(_local_end, "".join(text.upper().split()).removeprefix("RRULE:").strip(";"))
     start = _start(written, at, now)
     rule = recurrence(written, start)
     if at is not None and not rule.is_by_the_clock and (start.hour, start.minute) not in _clock_times(rule):
         raise ToolError("repeat: BYHOUR and BYMINUTE say another time of day than 'at'. Give one of the two.")
-    # The first time is the next that fits, whatever the interval: every other day from the next day on.
+    # The rule starts at its next match without the interval: "every other day" starts on the next day.
     is_counted_from_now = rule.is_by_the_clock and at is None and not rule.hours and "BYMINUTE" not in written
     if not is_counted_from_now:
         every = replace(rule, interval=rule.interval if rule.frequency == MINUTELY else 1, until=None, count=None)
@@ -204,7 +208,7 @@ def _rule(text: str, at: str | None, now: float) -> tuple[str, str]:
 
 
 def _start(written: str, at: str | None, now: float) -> datetime:
-    """Return the local time from which a rule counts."""
+    """Return the local time from which to search the rule's first time; raises ToolError without a time of day."""
     if at is not None:
         return read_local(at, "at", now).replace(second=0, microsecond=0, fold=0)
     start = local_time(now).replace(second=0, microsecond=0, fold=0)
@@ -212,24 +216,23 @@ def _start(written: str, at: str | None, now: float) -> datetime:
     if "BYHOUR" in written:
         return start.replace(minute=0)
     if not is_by_the_clock:
-        recurrence(written, start)  # What is wrong otherwise is told first.
+        recurrence(written, start)  # Other errors in the rule are raised first.
         raise ToolError("repeat: at what time of day? Give it in 'at', such as 07:00, or with BYHOUR and BYMINUTE.")
     return start
 
 
 def _clock_times(rule: Recurrence) -> set[tuple[int, int]]:
-    """Return the hours and minutes of a rule for some days."""
     return {(hour, minute) for hour in rule.hours for minute in rule.minutes}
 
 
 def _local_end(found: re.Match[str]) -> str:
-    """Return the end of a rule, given in UTC, as local time."""
+    """Return the UNTIL part of a rule, given in UTC, in local time; unchanged if it is no valid time."""
     end = dt_util.parse_datetime(f"{found[1]}T{found[2]}Z")
     return f"UNTIL={dt_util.as_local(end):%Y%m%dT%H%M%S}" if end else found[0]
 
 
 async def _async_triggers(call: ToolCall, given: Any) -> list[dict[str, Any]]:
-    """Return triggers that a task may have."""
+    """Check triggers like those of an automation; raises ToolError, also for plain times, which `at` must give."""
     triggers = given if isinstance(given, list) else [given]
     if len(triggers) > MAX_TRIGGERS:
         raise ToolError(f"triggers: at most {MAX_TRIGGERS}. Give fewer.")
@@ -245,7 +248,7 @@ async def _async_triggers(call: ToolCall, given: Any) -> list[dict[str, Any]]:
 
 
 async def _async_checked(call: ToolCall, key: str, parts: list[Any]) -> list[dict[str, Any]]:
-    """Return validated triggers or conditions in the form of an automation's."""
+    """Check triggers or conditions and return them in an automation's current syntax; raises ToolError."""
     await call.exposure.async_prepare()
     config = normalized({key: parts})
     refuse_untold(config)
@@ -261,7 +264,7 @@ async def _async_checked(call: ToolCall, key: str, parts: list[Any]) -> list[dic
 
 
 async def _async_validate(hass: HomeAssistant, key: str, parts: list[Any]) -> None:
-    """Let Home Assistant validate triggers or conditions."""
+    """Validate triggers or conditions with Home Assistant's validators."""
     if key == "triggers":
         await async_validate_trigger_config(hass, cv.TRIGGER_SCHEMA(parts))
     else:
@@ -270,6 +273,6 @@ async def _async_validate(hass: HomeAssistant, key: str, parts: list[Any]) -> No
 
 @callback
 def _areas(call: ToolCall, wanted: str) -> list[str]:
-    """Return the ids of areas with exposed entities that a text names."""
+    """Return the ids of the areas that a text names and that contain an exposed entity."""
     exposed = exposed_places(call.hass, call.exposure)[ATTR_AREA_ID]
     return [area_id for area_id in place_ids(call.hass, ATTR_AREA_ID, wanted) if area_id in exposed]

@@ -1,4 +1,4 @@
-"""Parts of steps with delays: the steps after a delay are a task of their own, so that a restart loses nothing."""
+"""Division of steps with delays into parts: each part after a delay is a separate task, so it survives a restart."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
@@ -18,19 +18,23 @@ from .phrases import told_length
 from .scheduled_task import Progress, ScheduledTask, Until, What, When
 
 MAX_DELAY: Final = 24 * 3600.0
-"""The most seconds of all delays of a task together."""
+"""The longest sum of all delays of a task, in seconds."""
 MAX_PARTS: Final = 20
 IN_RUN: Final = 10.0
-"""The longest delay, in seconds, that stays inside a run."""
+"""The longest delay, in seconds, that stays inside one run; a longer one starts a new part."""
 MAX_WAITS: Final = 120.0
-"""The most seconds that the steps of one part may wait, so that a run has time for its actions."""
+"""The longest sum of waits in one part, in seconds; the rest of a run's time is for its actions."""
 
 _TOP: Final = "Put the delay between the steps themselves, as {'delay': {'minutes': 10}}: there it may be up to a day."
 _FIXED: Final = "Write a fixed time, such as {'delay': {'minutes': 10}}."
 
 
 def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> What:
-    """Return steps as parts with delays between them and the words at the end; raises ToolError for unsupported steps."""
+    """Divide steps at their long top-level delays and return the first part; the last part gets the words.
+
+    Raises ToolError for too many or too long delays, for waits without a fixed limit, and for variables that are used
+    after a delay.
+    """
     parts: list[What] = [What()]
     for index, step in enumerate(steps):
         where = f"{place}[{index}]"
@@ -50,7 +54,7 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
                 f"{place}: the steps would wait up to {told_length(waits)}, and may wait {told_length(MAX_WAITS)}. {_TOP}"
             )
     _check_variables(parts, place)
-    # A delay at the end delays nothing but words.
+    # A delay at the end only matters if words follow it.
     while len(parts) > 1 and not (parts[-1].actions or say or ask):
         parts.pop()
     parts[-1].say, parts[-1].ask = say, ask
@@ -62,14 +66,14 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
 
 
 def _linked(parts: list[What]) -> What:
-    """Return the first of some parts, linked to the others."""
+    """Link parts in their order and return the first one."""
     for before, following in pairwise(parts):
         before.then = following
     return parts[0]
 
 
 def as_parts(what: What) -> What:
-    """Return steps that an earlier version stored as parts, or unchanged if they cannot be split."""
+    """Divide the steps that an earlier version stored into parts; return them unchanged if that is not possible."""
     if what.then is not None or any("entity_ids" in step for step in what.actions):
         return what
     try:
@@ -88,9 +92,9 @@ def steps_of(what: What) -> list[dict[str, Any]]:
 
 
 def taking_back(what: What, *, keeps_words: bool = False) -> What | None:
-    """Return of what follows a part the parts at its beginning that do nothing but turn off, close or lock what that acts on.
+    """Return the parts right after a part that only turn off, close or lock its targets, or None.
 
-    Words at the end may claim what did not come about, and are left out unless they are kept.
+    Their words could claim actions that were not done, so they are dropped unless `keeps_words`.
     """
     acted_on = _acted_on(what)
     following = [*what.parts][1:]
@@ -103,19 +107,19 @@ def taking_back(what: What, *, keeps_words: bool = False) -> What | None:
 
 
 def with_words(what: What, change: Callable[[str], str]) -> What:
-    """Return parts with other words at the end."""
+    """Return a copy of parts with the message of the last one changed."""
     parts = [replace(part, then=None) for part in what.parts]
     parts[-1].say = change(said) if (said := parts[-1].say) else said
     return _linked(parts)
 
 
 def is_back(what: What) -> bool:
-    """Return whether the actions of a part only turn off, close, lock or stop."""
+    """Return whether a part has actions and they only turn off, close, lock or stop something."""
     return bool(what.actions) and all(brings_to_rest(str(step.get("action"))) for step in what.actions)
 
 
 def follow_up(task: ScheduledTask, rest: What, since: float) -> ScheduledTask:
-    """Return the next part after one that ended, as a task with the same owner, words and agreement."""
+    """Return the parts after one that ended at `since` as a new task with the same name, owner and agreement."""
     moment = since + rest.wait
     return ScheduledTask(
         name=task.name,
@@ -132,13 +136,13 @@ def follow_up(task: ScheduledTask, rest: What, since: float) -> ScheduledTask:
 
 
 def _takes_back(part: What, acted_on: set[str]) -> bool:
-    """Return whether a part only turns off, closes or locks what earlier parts acted on."""
+    """Return whether a part only turns off, closes or locks targets that earlier parts acted on."""
     here = _acted_on(part)
     return is_back(part) and bool(here) and acted_on >= here
 
 
 def _acted_on(part: What) -> set[str]:
-    """Return the ids of entities, areas and other targets of a part."""
+    """Return the ids of the entities, areas and other places that a part acts on."""
     targets = [step.get("target") or {"entity_id": step.get("entity_ids", [])} for step in part.actions]
     values = [value for target in targets for value in target.values()]
     return {one for value in values for one in ([value] if isinstance(value, str) else value)}
@@ -152,7 +156,7 @@ def targets_of(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _is_on(step: Mapping[str, Any], place: str) -> bool:
-    """Return whether a step is enabled; raises ToolError if a template decides."""
+    """Return whether a step is enabled; raises ToolError if a template decides that."""
     enabled = step.get("enabled", True)
     if isinstance(enabled, str) and is_template_string(enabled):
         raise ToolError(
@@ -162,7 +166,7 @@ def _is_on(step: Mapping[str, Any], place: str) -> bool:
 
 
 def _fixed(value: Any, place: str) -> float:
-    """Return a duration in seconds; raises ToolError for a template or an invalid duration."""
+    """Return a fixed time in seconds; raises ToolError for a template or an invalid time."""
     if any(is_template_string(text) for text, _ in texts_in([value])):
         raise ToolError(f"{place}: how long this takes must be known now. {_FIXED}")
     try:
@@ -172,13 +176,13 @@ def _fixed(value: Any, place: str) -> float:
 
 
 def _waits(steps: Any, place: str) -> float:
-    """Return the most seconds that steps wait, without their actions; raises ToolError if that is unbounded."""
+    """Return the longest time that steps wait, in seconds, without actions; raises ToolError if it is unbounded."""
     listed = steps if isinstance(steps, list) else [steps]
     return sum(_waits_of(step, f"{place}[{index}]") for index, step in enumerate(listed) if isinstance(step, Mapping))
 
 
 def _waits_of(step: Mapping[str, Any], place: str) -> float:
-    """Return the most seconds that one step waits."""
+    """Return the longest time that one step waits, in seconds; raises ToolError if it is unbounded."""
     if not _is_on(step, place):
         return 0.0
     if "delay" in step:
@@ -205,7 +209,7 @@ def _waits_of(step: Mapping[str, Any], place: str) -> float:
 
 
 def _waits_of_repeat(repeat: Mapping[str, Any], place: str) -> float:
-    """Return the most seconds that a loop waits."""
+    """Return the longest time that a loop waits, in seconds; raises ToolError if it is unbounded."""
     if not (inner := _waits(repeat.get("sequence") or [], f"{place}.sequence")):
         return 0.0
     if isinstance(items := repeat.get("for_each"), list):
@@ -219,7 +223,7 @@ def _waits_of_repeat(repeat: Mapping[str, Any], place: str) -> float:
 
 
 def _check_variables(parts: list[What], place: str) -> None:
-    """Refuse variables that are set before a delay and used after it: a run's variables do not survive a delay."""
+    """Raise ToolError if a step after a delay uses a variable of a step before it: a run's variables do not survive."""
     made: set[str] = set()
     for part in parts:
         made_here: set[str] = set()
@@ -235,7 +239,7 @@ def _check_variables(parts: list[What], place: str) -> None:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the variables that steps set, at any depth."""
+    """Yield the variables that steps define, also in nested steps."""
     for item in value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ():
         yield from _names(item)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Times, durations and recurrence rules in words."""
+"""Times, durations, recurrence rules and messages in words."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from ..results import format_minute, format_time, round_second
 from .recurrence import MONTHLY, WEEKLY, Recurrence
 
 MAX_TIMES: Final = 6
-"""The most times of day that are listed."""
+"""The most times of a day that are listed one by one."""
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WEEKDAYS: Final = tuple(day[:3] for day in _DAYS)
@@ -28,7 +28,7 @@ def told_moment(moment: float) -> str:
 
 
 def told_next(moment: float) -> str:
-    """Return a future timestamp with its full weekday, so that people notice a wrong one."""
+    """Return a future timestamp with its weekday in full, so that users notice a wrong day."""
     return f"{_DAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_time(moment)}"
 
 
@@ -42,7 +42,10 @@ def told_length(seconds: float) -> str:
 
 
 def told_rule(rule: Recurrence) -> str:
-    """Return a rule in words: every 2 weeks on Mon, Tue at 07:00 until 2026-12-31 23:59."""
+    """Return a rule in words: every 2 weeks on Mon, Tue at 07:00 until 2026-12-31.
+
+    The words are English, for the model.
+    """
     unit = _UNITS.get(rule.frequency, "year")
     words = [f"every {_counted(rule.interval, unit)}" if rule.interval > 1 else f"every {unit}"]
     if rule.months:
@@ -71,7 +74,7 @@ def told_rule(rule: Recurrence) -> str:
 
 
 def _weekdays(weekdays: Iterable[tuple[int, int]], kind: str) -> str:
-    """Return the weekdays of a rule, with their place in the month or year."""
+    """Return weekdays in words, each with its ordinal in the month or year if it has one."""
     plain = [_WEEKDAYS[day] for nth, day in weekdays if not nth]
     return _listed([*plain, *(f"the {_ordinal(nth)} {_WEEKDAYS[day]} {kind}".strip() for nth, day in weekdays if nth)])
 
@@ -86,22 +89,20 @@ def _ordinal(number: int) -> str:
 
 
 def _last_last(number: int) -> tuple[bool, int]:
-    """Order numbers that are counted from the end behind the others."""
+    """Return a sort key that puts negative numbers, which count from the end, behind the others."""
     return number < 0, number
 
 
 def _plain(local: datetime) -> str:
-    """Return a local time, of the end of a day the day."""
+    """Return a local time in words; 23:59 is shown as the date alone."""
     return f"{local:%Y-%m-%d}" if (local.hour, local.minute) == (23, 59) else f"{local:%Y-%m-%d %H:%M}"
 
 
 def _counted(number: int, unit: str) -> str:
-    """Return a number of units."""
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Return words with commas."""
     return ", ".join(words)
 
 
@@ -112,14 +113,14 @@ _ENGLISH = "en"
 
 
 def say(key: str, language: str | None, **values: Any) -> str:
-    """Return the text of a key, in a language whose words are known, otherwise in English."""
-    # Where a question would not be asked in a language, such as one of another script, nothing is said in it.
+    """Return the message of a key with its values, in the language if it is known, otherwise in English."""
+    # `words_for` returns None if the assistant cannot ask questions in a language, such as one in another script.
     known = known_language(language) if words_for(language) is not None else None
     return _WORDS[known or _ENGLISH][key].format(**values)
 
 
 def said_time(moment: float, now: datetime | None = None) -> str:
-    """Return a moment, in seconds since the epoch, as it is said: of today the clock alone."""
+    """Return a time, given in seconds since the epoch, for a spoken message; without the date if it is today."""
     text = format_minute(moment)
     today = dt_util.as_local(now or dt_util.utcnow()).date()
     is_today = dt_util.as_local(round_second(moment)).date() == today

@@ -1,7 +1,7 @@
-"""A rule by which something happens again and again, as calendars write it: an RRULE of RFC 5545, in local time.
+"""Recurrence rules: RRULEs of iCalendar (RFC 5545) in local time.
 
-It is expanded day by day from the day that is asked for, so that a rule that has counted for years costs what a new one
-does, and one that never comes is given up after SEARCHED days. Local time has no offset here: moments.py puts it on a clock.
+A rule is expanded day by day from the requested day, so that an old rule costs as little as a new one; the search ends
+after SEARCHED without a match. Local times have no offset here: due_times.py converts them to timestamps.
 """
 
 from calendar import isleap, monthrange
@@ -16,14 +16,14 @@ from typing import Final
 from ..results import ToolError
 
 SEARCHED: Final = timedelta(days=1500)
-"""How far from one day to the next a rule is followed: over four years, for 29 February."""
+"""The longest gap between two days of a rule: over four years, for 29 February."""
 MIN_APART: Final = 5
-"""Minutes between two times of a rule."""
+"""The fewest minutes between two times of a rule."""
 LAST_YEAR: Final = 9900
-"""In which a rule may begin at the latest: what follows it for some years must be dates still."""
+"""The last year in which a rule may start: dates some years later must still be valid."""
 MAX_COUNT: Final = 100
 MAX_COUNTED: Final = timedelta(days=3660)
-"""How far a COUNT may reach."""
+"""The longest time from the start of a rule to the last of its COUNT occurrences."""
 
 ONE_DAY: Final = timedelta(days=1)
 WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -37,7 +37,7 @@ _RANGES: Final = {
     "BYMINUTE": (0, 59, False),
     "BYSETPOS": (1, 366, True),
 }
-"""The least and the greatest number of each list, and whether it may be counted from the end."""
+"""For each list: its least number, its greatest number, and whether negative numbers may count from the end."""
 _KNOWN: Final = ("FREQ", "INTERVAL", *_RANGES, "BYDAY", "COUNT", "UNTIL", "WKST")
 _NUMBER: Final = re.compile(r"[+-]?\d{1,4}", re.ASCII)
 _WEEKDAY: Final = re.compile(rf"([+-]?\d{{1,2}})?({'|'.join(WEEKDAYS)})", re.ASCII)
@@ -50,32 +50,32 @@ type Times = Sequence[int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recurrence:
-    """A rule, with what its start says where the rule itself is silent."""
+    """A parsed rule; the start fills in the parts that the rule leaves out."""
 
     frequency: str
     start: datetime
     interval: int = 1
     months: frozenset[int] = frozenset()
     month_days: frozenset[int] = frozenset()
-    """Days of a month; negative ones are counted from its end."""
+    """Days of a month; negative numbers count from its end."""
     weekdays: tuple[tuple[int, int], ...] = ()
-    """Which one of the month or year, 0 for each, and the weekday from Monday on."""
+    """Pairs of the ordinal in the month or year (0 for every one) and the weekday (0 is Monday)."""
     hours: tuple[int, ...] = ()
     minutes: tuple[int, ...] = ()
     positions: frozenset[int] = frozenset()
     week_start: int = 0
     until: datetime | None = None
-    """The last time that may be."""
+    """The last possible time."""
     count: int | None = None
-    """How many there are, from the start; `until` is then the last of them."""
+    """The number of occurrences from the start; `until` is then the last of them."""
 
     @property
     def is_by_the_clock(self) -> bool:
-        """Return whether it goes on within a day rather than coming on some days at some times."""
+        """Return whether the rule repeats within a day: its frequency is MINUTELY or HOURLY."""
         return self.frequency in (MINUTELY, HOURLY)
 
     def times(self, after: datetime) -> Iterator[datetime]:
-        """Yield the local times after one."""
+        """Yield the rule's local times after a given one."""
         for day, minutes in self.days(max(after, self.start).date()):
             for minute in minutes:
                 found = datetime.combine(day, time()) + timedelta(minutes=minute)
@@ -85,7 +85,7 @@ class Recurrence:
                     yield found
 
     def days(self, first: date) -> Iterator[tuple[date, Times]]:
-        """Yield the days from one on that have times, whatever lies before the start and after the end."""
+        """Yield the days from `first` on with their times, without comparing the times with start and end."""
         last = first + SEARCHED
         for begin, end in self._periods(first):
             if begin > last or (self.until and begin > self.until.date()):
@@ -97,7 +97,7 @@ class Recurrence:
                     yield day, minutes
 
     def _periods(self, first: date) -> Iterator[tuple[date, date]]:
-        """Yield days, weeks, months or years that count, from the one that holds a day on: the first day, and that after."""
+        """Yield the matching days, weeks, months or years from `first` on: their first day, and the day after them."""
         start = self.start.date()
         match self.frequency:
             case "MONTHLY" | "YEARLY":
@@ -118,7 +118,7 @@ class Recurrence:
                     begin += timedelta(days=steps)
 
     def _timed(self, begin: date, end: date) -> Iterator[tuple[date, Times]]:
-        """Yield the days of a period that fit, with their times."""
+        """Yield the matching days of a period with their times."""
         day = begin
         while day < end:
             if self.months and day.month not in self.months:
@@ -129,7 +129,7 @@ class Recurrence:
             day += ONE_DAY
 
     def _chosen(self, begin: date, end: date) -> Iterator[tuple[date, Times]]:
-        """Yield the days and times of a period that have one of the positions among all of it."""
+        """Yield the days and times of a period that BYSETPOS selects from all of its times."""
         days = list(self._timed(begin, end))
         total = sum(len(minutes) for _, minutes in days)
         wanted = {position - 1 if position > 0 else total + position for position in self.positions}
@@ -140,7 +140,7 @@ class Recurrence:
             passed += len(minutes)
 
     def _fits(self, day: date) -> bool:
-        """Return whether a day of a month that fits does so itself."""
+        """Return whether a day matches the rule's month days and weekdays; its month is checked elsewhere."""
         if self.month_days:
             length = monthrange(day.year, day.month)[1]
             if day.day not in self.month_days and day.day - length - 1 not in self.month_days:
@@ -151,7 +151,7 @@ class Recurrence:
         return any(wanted == weekday and (not nth or nth in self._nth(day)) for nth, wanted in self.weekdays)
 
     def _nth(self, day: date) -> tuple[int, int]:
-        """Return which one of its weekday a day is in its month or year, from the beginning and from the end."""
+        """Return the ordinal of a day among the same weekdays of its month or year, from the start and from the end."""
         if self.frequency == MONTHLY or self.months:
             index, length = day.day - 1, monthrange(day.year, day.month)[1]
         else:
@@ -159,7 +159,7 @@ class Recurrence:
         return index // 7 + 1, -((length - 1 - index) // 7 + 1)
 
     def _minutes_of(self, day: date) -> Times:
-        """Return the times of a day."""
+        """Return the rule's times of a day, as minutes since midnight."""
         if not self.is_by_the_clock:
             return _times(self.hours, self.minutes)
         is_hourly = self.frequency == HOURLY
@@ -171,7 +171,7 @@ class Recurrence:
 
 @lru_cache(maxsize=256)
 def recurrence(text: str, start: datetime) -> Recurrence:
-    """Return a rule that counts from a local time; raises ToolError with what to write instead."""
+    """Parse a rule that counts from a local time; raises ToolError that says what to write instead."""
     parts = _parts(text)
     if start.year > LAST_YEAR:
         raise ToolError(f"repeat: it cannot begin in the year {start.year}. Let it begin by {LAST_YEAR}.")
@@ -208,7 +208,7 @@ def recurrence(text: str, start: datetime) -> Recurrence:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """Return the parts of a rule by their names."""
+    """Return the parts of a rule by name; raises ToolError for a part that is unknown, repeated or not allowed."""
     plain = "".join(text.upper().split()).removeprefix("RRULE:").strip(";")
     pairs = [part.partition("=") for part in plain.split(";")]
     parts = {key: value for key, _, value in pairs}
@@ -226,7 +226,7 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def _numbers(key: str, text: str) -> list[int]:
-    """Return the numbers of a list, each once and in order."""
+    """Return the distinct numbers of a list in ascending order; raises ToolError for a number out of range."""
     least, greatest, may_be_negative = _RANGES[key]
     found = [int(item) if _NUMBER.fullmatch(item) else greatest + 1 for item in text.split(",")]
     if any(not least <= (abs(item) if may_be_negative else item) <= greatest for item in found):
@@ -236,7 +236,7 @@ def _numbers(key: str, text: str) -> list[int]:
 
 
 def _weekdays(text: str, frequency: str) -> tuple[tuple[int, int], ...]:
-    """Return weekdays, with which one of them it is."""
+    """Return pairs of ordinal (0 for every one) and weekday; raises ToolError for text that is no BYDAY list."""
     found = [_WEEKDAY.fullmatch(item) for item in text.split(",")]
     days = [(int(item[1] or 0), WEEKDAYS.index(item[2])) for item in found if item]
     if len(days) < len(found) or any(item and item[1] and not 1 <= abs(int(item[1])) <= 53 for item in found):
@@ -247,14 +247,14 @@ def _weekdays(text: str, frequency: str) -> tuple[tuple[int, int], ...]:
 
 
 def _one(key: str, text: str, greatest: int) -> int:
-    """Return a number that is at least one."""
+    """Return a number from 1 to `greatest`; raises ToolError for anything else."""
     if not _NUMBER.fullmatch(text) or not 1 <= int(text) <= greatest:
         raise ToolError(f"repeat: {key}={text}: a number from 1 to {greatest}.")
     return int(text)
 
 
 def _until(text: str) -> datetime:
-    """Return the last local time that may be; a date is all of its day."""
+    """Return the last possible local time; a date without a time includes its whole day. Raises ToolError."""
     day, minute = found.groups("2359") if (found := _UNTIL.fullmatch(text)) else ("", "")
     try:
         return datetime.combine(date.fromisoformat(day), time.fromisoformat(minute))
@@ -263,7 +263,7 @@ def _until(text: str) -> datetime:
 
 
 def _check_apart(rule: Recurrence) -> None:
-    """Refuse a rule whose times follow each other too closely."""
+    """Raise ToolError if two times of a rule are less than MIN_APART minutes apart."""
     error = ToolError(f"repeat: this comes more often than every {MIN_APART} minutes. Make it rarer.")
     if rule.frequency == MINUTELY:
         if rule.interval < MIN_APART:
@@ -277,9 +277,9 @@ def _check_apart(rule: Recurrence) -> None:
 
 
 def _counted(rule: Recurrence, count: int) -> Recurrence:
-    """Return a rule that ends with the last that is counted."""
+    """Return the rule with the last of its COUNT occurrences as its end; raises ToolError if that takes too long."""
     limit = rule.start + MAX_COUNTED
-    # With an end, nothing is looked for beyond it.
+    # The end bounds the search.
     within = replace(rule, until=limit)
     found = list(islice(within.times(rule.start - ONE_DAY), count))
     if found and len(found) < count:
@@ -288,13 +288,13 @@ def _counted(rule: Recurrence, count: int) -> Recurrence:
 
 
 def _first_of(month: int) -> date:
-    """Return the first day of a month, counted from the year 0 on."""
+    """Return the first day of a month, given as the number of months since year 0."""
     return date(month // 12, month % 12 + 1, 1)
 
 
 @lru_cache(maxsize=256)
 def _times(hours: tuple[int, ...], minutes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the minutes of a day at which the hours have these minutes."""
+    """Return all combinations of hours and minutes, as minutes since midnight."""
     return tuple(hour * 60 + minute for hour in hours for minute in minutes)
 
 
@@ -302,7 +302,7 @@ def _times(hours: tuple[int, ...], minutes: tuple[int, ...]) -> tuple[int, ...]:
 def _stepped(
     first: int, step: int, hours: tuple[int, ...], minutes: tuple[int, ...], *, is_hourly: bool
 ) -> tuple[int, ...]:
-    """Return the minutes of a day from the first on, so many apart, that the hours and minutes allow."""
+    """Return every `step`-th minute of a day from `first` on that the hours and minutes allow."""
     steps = [base for base in range(first, _DAY, step) if not hours or base // 60 in hours]
     if is_hourly:
         return tuple(base + minute for base in steps for minute in minutes)

@@ -1,4 +1,4 @@
-"""One run of a scheduled task: the switch that stops it before its next step, and the actions that it has begun."""
+"""One run of a scheduled task: the switch that stops it before its next step, and the actions that it has started."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -14,7 +14,7 @@ from ..exposure.entities import Exposure
 from .scheduled_task import ScheduledTask
 
 STOPPING: Final = 2.0
-"""Seconds that whoever stops a run waits for its end; an action that takes longer is reported as still going on."""
+"""Seconds to wait for the end of a stopped run; an action that takes longer is reported as still going on."""
 ENDED: Final = "it was ended meanwhile"
 NOT_ENDED: Final = "somebody ended it, which could not be stored"
 UNLOADED: Final = "the assistant's entry was unloaded"
@@ -34,7 +34,7 @@ class TaskRun:
     """A run of a task. Every way to end a task calls `stop`."""
 
     def __init__(self, hass: HomeAssistant, task: ScheduledTask) -> None:
-        """Begin with nothing done."""
+        """Create a run that has started no action."""
         self._hass = hass
         self._task = task
         self._recordings: list[Recording] = []
@@ -44,32 +44,32 @@ class TaskRun:
         self._free = asyncio.Event()
         self._free.set()
         self.interrupted: asyncio.Future[None] = hass.loop.create_future()
-        """Is done once a sequence is to end before its next step, because the run is held or stopped."""
+        """Done when a sequence must end before its next step, because the run is held or stopped."""
         self.reason = ENDED
         """The reason for stopping, in words for the model."""
         self.has_asked = False
-        """True once the assistant was asked, which may have acted."""
+        """True once the assistant was asked, because it may have run actions."""
         self.tells_owner = False
-        """True if the owner is notified of actions that had started, because whoever ended the task gets no answer."""
+        """True if the owner is notified of started actions, because the caller that ended the task gets no answer."""
 
     @property
     def has_acted(self) -> bool:
-        """Return whether an action was begun."""
+        """Return whether an action has started."""
         return bool(self._recordings)
 
     @property
     def has_begun(self) -> bool:
-        """Return whether an action was begun or the assistant was asked."""
+        """Return whether an action has started or the assistant was asked."""
         return self.has_acted or self.has_asked
 
     @property
     def acts(self) -> dict[str, Act]:
-        """Return the acts of all actions so far, by the ids of their entities."""
+        """Return the recorded changes of all actions so far, by entity id."""
         return {entity_id: act for one in self._recordings for entity_id, act in one.acts.items()}
 
     @callback
     def stop(self, reason: str = ENDED) -> None:
-        """Stop before the next step: waiting for a phone, the assistant, a delay or an outcome ends at once."""
+        """Stop before the next step; a wait for a phone, the assistant, a delay or an outcome ends at once."""
         if not self._task.is_standing and not self._ended.done():
             self._ended.set_result(None)
         if not self._stopped.done():
@@ -86,7 +86,7 @@ class TaskRun:
 
     @callback
     def release(self) -> None:
-        """Go on, because the end of the task could not be stored; a sequence that was interrupted stays so."""
+        """Continue, because the end of the task could not be stored; an interrupted sequence is not resumed."""
         if not self._stopped.done():
             self.reason = NOT_ENDED
             self.interrupted = self._hass.loop.create_future()
@@ -113,13 +113,13 @@ class TaskRun:
         await asyncio.wait({self._over}, timeout=STOPPING)
 
     async def async_check(self) -> None:
-        """Wait while the run is held; raises StoppedError once it is to stop."""
+        """Wait while the run is held; raises StoppedError if the run was stopped or the task has ended."""
         await self.async_decided()
         if self._stopped.done() or not self._task.is_standing:
             raise StoppedError
 
     async def async_begin(self, recording: Recording) -> None:
-        """Note that the actions of a recording begin now; raises StoppedError once the run is to stop."""
+        """Register the recording of actions that start now; raises StoppedError if the run was stopped."""
         await self.async_check()
         self._recordings.append(recording)
 
@@ -152,7 +152,7 @@ class TaskRun:
 
     @callback
     def told(self, exposure: Exposure) -> JsonObjectType:
-        """Return the acts of a stopped run so far, for a model; empty where nothing had begun."""
+        """Return the actions of a stopped run so far, for the model; empty if nothing had started."""
         if not self.has_begun:
             return {}
         begun: Any = outcome_of(self._hass, exposure, self.acts) or ", ".join(
@@ -166,9 +166,9 @@ class TaskRun:
 def told_begun(
     runs: Sequence[TaskRun], task: ScheduledTask, exposure: Exposure, earlier: ScheduledTask | None = None
 ) -> JsonObjectType:
-    """Return the acts of an ended task and its later parts so far, for a model; empty where nothing had begun.
+    """Return the actions of an ended task and its later parts so far, for the model; empty if nothing had started.
 
-    `earlier` is the task whose first part is over, where later parts of it were ended.
+    `earlier` is the task whose first part is over, if later parts of it were ended.
     """
     if told := [begun for run in runs if (begun := run.told(exposure))]:
         going_on = [begun for begun in told if _GOES_ON in str(begun["note"])]

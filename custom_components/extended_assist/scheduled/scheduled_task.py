@@ -1,4 +1,4 @@
-"""A task for later, as it is stored."""
+"""The scheduled task: its data classes, their stored form and its validator."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -15,20 +15,20 @@ from ..calls.caller import Caller
 from ..storage import NUMBER, TEXT_OR_NONE, shape
 
 MAX_STANDING = 200
+"""The most pending tasks of all owners together, apart from the few that each owner may always have."""
 SEVERAL = ""
-"""In place of an author: words of more than one, which are nobody's own."""
-"""Tasks of a home that can stand at the same time, beside those for which each owner has room in any case."""
+"""The author of a task whose words come from more than one user."""
 MAX_ENDED = 50
-"""Tasks whose end is remembered, so that it can be told."""
+"""The number of ended tasks that stay stored, so that their results can be reported."""
 MAX_WORDS = 500
-"""Characters of what is said or asked: about half a minute of speech."""
+"""The longest message or question, in characters: about half a minute of speech."""
 
 
 class Hearer(StrEnum):
-    """Who is told."""
+    """The audience of a message."""
 
     HERE = "here"
-    """Whoever is at the device that asked, or the one who asked where that was none."""
+    """People at the device from which the task was made; the user who made it, if there was no device."""
     PERSON = "person"
     AREA = "area"
     EVERYONE = "everyone"
@@ -36,7 +36,7 @@ class Hearer(StrEnum):
 
 @dataclass(slots=True)
 class Owner:
-    """Who made a task, from where, and under which entry's options."""
+    """The user who made a task, with the device and conversation, and the config entry whose options apply."""
 
     entry_id: str
     platform: str
@@ -44,17 +44,17 @@ class Owner:
     language: str | None
     device_id: str | None
     user_id: str | None
-    """None where nobody was logged in, as at a speaker: the task is the household's."""
+    """None if nobody was logged in, as at a satellite: the task belongs to the household."""
     conversation_id: str | None = None
     author: str | None = None
-    """The user who wrote the words of what is the household's, where one is known; SEVERAL for more than one."""
+    """The user who wrote the words of a household's task, if known; SEVERAL for more than one user."""
 
     def caller(self) -> Caller:
-        """Return the speaker, in the conversation in which it was asked for."""
+        """Return the caller who made the task, with its conversation."""
         return Caller(self.llm_context(), conversation_id=self.conversation_id)
 
     def llm_context(self) -> llm.LLMContext:
-        """Return the context of the speaker."""
+        """Return the LLM context of the owner."""
         return llm.LLMContext(
             platform=self.platform,
             context=Context(user_id=self.user_id),
@@ -65,42 +65,42 @@ class Owner:
 
 
 class Sighting(StrEnum):
-    """What a watch came to."""
+    """The result of a camera watch."""
 
     OPEN = "open"
-    """Nothing so far."""
+    """No check was answered yet."""
     UNSEEN = "unseen"
-    """It was looked, and not seen."""
+    """At least one check was answered, and the thing was not seen."""
     SEEN = "seen"
     BLIND = "blind"
-    """The cameras gave no pictures, or no model can look at them."""
+    """The cameras gave no pictures, or no model can read pictures."""
     HIDDEN = "hidden"
-    """None of the cameras may be looked at any more."""
+    """The owner may no longer see any of the cameras."""
 
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at cameras at an interval, for what is to be seen; the moments of looks stand fast, so that none has to be counted."""
+    """A camera check repeated at fixed times: `begins` and `every` give them, so past checks need not be counted."""
 
     see: str
-    """What is looked for, in words."""
+    """The thing to look for, in words."""
     entity_ids: list[str]
     begins: float
-    """The moment of the first look, in seconds since the epoch."""
+    """The time of the first check, in seconds since the epoch."""
     every: float
-    """Seconds from one look to the next."""
+    """Seconds from one check to the next."""
     looks: int
-    """How many there are."""
+    """The number of checks."""
     agent: str | None = None
-    """The agent whose model looks, by its subentry; None for the first one of the entry."""
+    """The subentry of the agent whose model looks at the pictures; None for the first agent of the entry."""
     sighting: Sighting = Sighting.OPEN
     answered: int = 0
-    """How many of the looks were answered; stored with whatever else is, so that looks spare the disk."""
+    """The number of answered checks. A change of it alone is not saved at once, to spare the disk."""
 
 
 @dataclass(slots=True)
 class When:
-    """When a task comes due: at a moment, by a rule, or when something happens; the first of these that comes."""
+    """The times at which a task is due: a fixed time, a recurrence rule or triggers, whichever comes first."""
 
     moment: float | None = None
     """Seconds since the epoch."""
@@ -109,35 +109,35 @@ class When:
     start: str | None = None
     """The local date and time from which the rule counts, in ISO format without an offset."""
     triggers: list[dict[str, Any]] = field(default_factory=list)
-    """Triggers as in an automation."""
+    """Triggers in the syntax of automations."""
     wait: float = 0.0
-    """Seconds between such a trigger and what is to happen."""
+    """Seconds from a trigger until the task is due."""
     watch: Watch | None = None
-    """What is looked for until the moment; once it is seen, that is the moment."""
+    """A camera watch that runs until `moment`; a sighting sets `moment` to its time."""
 
 
 @dataclass(slots=True)
 class What:
-    """What is to happen: any of these, in this order."""
+    """The content of one part of a task: actions, a message and a question, in this order, each optional."""
 
     actions: list[dict[str, Any]] = field(default_factory=list)
-    """Steps of a sequence. A step {action, entity_ids, data, targeted} was resolved when the user agreed to it."""
+    """Steps of a script sequence. A step {action, entity_ids, data, targeted} was resolved when the user agreed."""
     say: str | None = None
-    """The message."""
+    """The message to say."""
     ask: str | None = None
-    """The question for the agent, whose answer is the message."""
+    """The question to the assistant, whose answer is said."""
     things: dict[str, str] = field(default_factory=dict)
-    """The identity of each entity when the user agreed; empty if an earlier version stored the task."""
+    """The identity of each target entity when the user agreed, by entity id; empty in tasks of an earlier version."""
     wait: float = 0.0
-    """Seconds between the end of the previous part and this one."""
+    """Seconds from the end of the previous part."""
     takes_back: bool = False
-    """True if the part only turns off, closes or locks what earlier parts acted on; it runs even if it is late."""
+    """True if it only turns off, closes or locks targets of earlier parts: running late is better than never."""
     then: What | None = None
-    """The part that follows after a delay and becomes a task when this one has ended."""
+    """The part that follows after a delay; it becomes a separate task when this part is over."""
 
     @property
     def parts(self) -> Iterator[What]:
-        """Yield this part and all that follow."""
+        """Yield this part and all that follow it."""
         part: What | None = self
         while part is not None:
             yield part
@@ -146,23 +146,23 @@ class What:
 
 @dataclass(slots=True)
 class Audience:
-    """Who gets the message, and where."""
+    """The people or the area that a task's message is for."""
 
     hearer: Hearer = Hearer.HERE
     target: str | None = None
-    """The id of the person's entity or of the area."""
+    """The entity id of the person, or the area id."""
 
 
 @dataclass(slots=True)
 class Until:
-    """The end of a task: the first of these that is reached."""
+    """The conditions that end a task; the first one that is met counts."""
 
     moment: float | None = None
     """Seconds since the epoch."""
     times: int | None = None
-    """The number of occurrences; None for no limit."""
+    """The most occurrences; None for no limit."""
     done: bool = False
-    """Whether the message is repeated until the user says that it is done."""
+    """True if the message is repeated until somebody says that it is done."""
 
 
 @dataclass(slots=True)
@@ -170,29 +170,29 @@ class Progress:
     """The progress of a task."""
 
     due: float | None = None
-    """The next due time in seconds since the epoch; None while the task waits for a trigger."""
+    """The next due time, in seconds since the epoch; None while the task waits for a trigger."""
     begun: float | None = None
-    """The due time of an occurrence that started and is not known to have ended."""
+    """The due time of the occurrence that was started and has not ended."""
     last: float | None = None
-    """The latest due time that was executed; it and earlier ones are never executed again."""
+    """The due time of the last occurrence; this time and earlier ones do not come due again."""
     again: float | None = None
-    """The time of the next repetition of the message, by a snooze or until it is done."""
+    """The time at which the message is repeated, because nobody said that it is done or because of a snooze."""
     times: int = 0
     """The number of occurrences so far."""
     said: int = 0
-    """The number of deliveries of the message since the latest occurrence."""
+    """How often the message was said since the task was last due."""
     result: str | None = None
-    """The latest result in words for the model."""
+    """The result of the last occurrence, in words for the model."""
     untold: str | None = None
-    """Undelivered words, which the owner gets with their next message."""
+    """Undelivered messages, one per line; the owner gets them with the next conversation."""
     words: str | None = None
-    """The words of the latest outcome of actions; empty for none, None if unknown."""
+    """The message that reported the last outcome of the actions: empty if there was none, None if it is not known."""
     answers: dict[str, str] = field(default_factory=dict)
-    """The random part of the buttons sent with it last, and the user to whose phones it was sent."""
+    """The random token of the buttons sent last, with the user to whose phones they were sent."""
     in_vain: bool = False
-    """Whether a trigger entity is removed or hidden; the owner is notified once."""
+    """True if a trigger entity is gone or no longer exposed; the owner is notified once."""
     ended: float | None = None
-    """The end time; None while the task is pending."""
+    """The time of its end; None while it is pending."""
 
 
 def _new_id() -> str:
@@ -205,33 +205,33 @@ class ScheduledTask:
     """A reminder, timer, alarm, delayed action, question or camera watch."""
 
     name: str
-    """A short title in the words of its author."""
+    """The subject, in a few words of the user who made it."""
     owner: Owner
     when: When
     what: What
     audience: Audience = field(default_factory=Audience)
     until: Until = field(default_factory=Until)
     conditions: list[dict[str, Any]] = field(default_factory=list)
-    """Conditions as in an automation that must hold when the task is due."""
+    """Conditions in the syntax of automations, which must hold when the task is due."""
     agreed: bool = False
-    """Whether the user agreed to its consequential actions."""
+    """True if the user agreed to its consequential actions."""
     agreed_to: list[str] | None = None
-    """Its consequential actions, each with the entity, when it was made; None if the agreement covers any."""
+    """The consequential actions that the user agreed to, each with its entity; None if the agreement covers all."""
     progress: Progress = field(default_factory=Progress)
     created: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
     """Seconds since the epoch."""
     id: str = field(default_factory=_new_id)
     after: str | None = None
-    """The id of the task of which it is a later part."""
+    """The id of the first part, if this task is a later part."""
 
     @property
     def is_standing(self) -> bool:
-        """Return whether the task is pending."""
+        """Return whether the task is pending, which means that it has not ended."""
         return self.progress.ended is None
 
     @property
     def is_household(self) -> bool:
-        """Return whether it belongs to the household rather than to a user."""
+        """Return whether the task belongs to the household, not to a user."""
         return self.owner.user_id is None
 
     @property
@@ -241,16 +241,16 @@ class ScheduledTask:
 
     @property
     def next_moment(self) -> float | None:
-        """Return the time of the next event of the task, or None if it is unknown."""
+        """Return the time of the next occurrence or repetition; None if it is not known."""
         return min(filter(None, (self.progress.due, self.progress.again)), default=None)
 
     def stored(self) -> dict[str, Any]:
-        """Return it as it is stored: apart from what is changed in its place, it shares what it holds."""
+        """Return the task as a dict for the store; lists and dicts of the task are shared, not copied."""
         return _named(self)
 
 
 def _named(part: Any) -> dict[str, Any]:
-    """Return the values of a part by their names; unlike `asdict`, at once, though there are hundreds."""
+    """Return a dataclass as a dict; faster than `asdict`, which copies every value, for hundreds of tasks."""
     values = {name: getattr(part, name) for name in part.__slots__}
     return {name: _named(value) if isinstance(value, _NESTED) else value for name, value in values.items()}
 
@@ -294,7 +294,6 @@ _WHEN = shape(
 
 
 def _what(value: Any) -> What:
-    """Return a part that is stored within another one."""
     return What(**_WHAT(value))
 
 
@@ -346,7 +345,7 @@ _PARTS: Mapping[str, type] = {
 
 
 def read_task(valid: Mapping[str, Any]) -> ScheduledTask:
-    """Return a task from what was stored and is valid."""
+    """Return the task in a validated dict; unknown keys are ignored."""
     known = {one.name for one in fields(ScheduledTask)}
     return ScheduledTask(
         **{key: _PARTS[key](**value) if key in _PARTS else value for key, value in valid.items() if key in known}
@@ -354,12 +353,12 @@ def read_task(valid: Mapping[str, Any]) -> ScheduledTask:
 
 
 def read_stored(stored: Any) -> list[ScheduledTask]:
-    """Return the tasks in what was stored; raises vol.Invalid for anything else."""
+    """Validate stored data and return its tasks; raises vol.Invalid."""
     return [] if stored is None else [read_task(valid) for valid in _STORED(stored)["wishes"]]
 
 
 def change_with_restore(task: ScheduledTask, change: Callable[[], None]) -> Callable[[], None]:
-    """Change a task; return the function that reverts the change, except for values that were changed again since."""
+    """Change a task; return a function that reverts each changed value, except values that were changed again since."""
     parts = [part for part in (task, task.owner, task.when, task.progress, task.when.watch) if part is not None]
     before = [*map(_values, parts)]
     change()
@@ -375,6 +374,6 @@ def change_with_restore(task: ScheduledTask, change: Callable[[], None]) -> Call
 
 
 def _values(part: Any) -> dict[str, Any]:
-    """Return the values of a part by their names, without its own parts."""
+    """Return the values of a dataclass by name, without nested dataclasses."""
     values = {name: getattr(part, name) for name in part.__slots__}
     return {name: value for name, value in values.items() if not is_dataclass(value)}

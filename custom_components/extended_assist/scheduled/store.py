@@ -23,7 +23,7 @@ _VERSION = 1
 _ROWS = "wishes"
 """The key of the tasks in the stored data."""
 _RETRY_DELAY = 10.0
-"""Seconds until a failed save that nobody waits for is retried."""
+"""Seconds until a failed save is retried if nobody waits for its confirmation."""
 
 type Listener = Callable[[], None]
 type _Data = dict[str, list[dict[str, Any]]]
@@ -31,7 +31,7 @@ type _Data = dict[str, list[dict[str, Any]]]
 
 @dataclass(slots=True)
 class _Save:
-    """A save that has not begun, shared by all callers until then."""
+    """A save that has not started, shared by all callers that ask for one before it starts."""
 
     task: asyncio.Task[bool] = field(init=False)
     restores: list[Callable[[], None]] = field(default_factory=list)
@@ -43,14 +43,14 @@ class _Save:
 
 @dataclass(frozen=True)
 class _OwnersGone:
-    """Owners whose tasks are removed."""
+    """The owners whose tasks are to be removed."""
 
     key: str
-    """The key of a row that identifies the owner: the user or the entry."""
+    """The key of the owner that is compared: "user_id" or "entry_id"."""
     is_gone: Callable[[str | None], bool]
 
     def has_row(self, row: Any) -> bool:
-        """Return whether a row is a task of these owners; search invalid rows as text."""
+        """Return whether a stored row belongs to one of them; a row that is no task is searched as text."""
         try:
             owner_id = row["owner"][self.key]
         except LookupError, TypeError:
@@ -58,26 +58,26 @@ class _OwnersGone:
         return self.is_gone(owner_id)
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text that is not JSON mentions one of these owners."""
+        """Return whether a text, which need not be valid JSON, contains the id of one of them."""
         return any(map(self.is_gone, re.findall(rf'"{self.key}": ?"([^"]+)"', text)))
 
 
 class ScheduledTaskStore:
-    """All pending and ended tasks, in memory and on the disk."""
+    """All tasks, pending and ended, in memory and on the disk."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Create the store; await `async_load` before use."""
+        """Create the file store; call `async_load` before use."""
         self._hass = hass
         self._store = ConfirmedStore[_Data](hass, _VERSION, KEY)
         self._listeners: set[Listener] = set()
         self._next: _Save | None = None
         self._begun: dict[str, float | None] = {}
-        """The moments of what was begun, by the ids of the tasks that the last save put on the disk."""
+        """For each task in the last save, by id, the due time of its started occurrence, or None."""
         self.tasks: dict[str, ScheduledTask] = {}
-        """By their ids."""
+        """All tasks by id."""
 
     async def async_load(self) -> None:
-        """Load the tasks."""
+        """Load the stored tasks, divide their steps into parts, and migrate the tasks of the first release."""
         self.tasks = {task.id: task for task in await async_load(self._hass, self._store, read_stored)}
         for task in self.standing:
             task.what = as_parts(task.what)
@@ -85,29 +85,29 @@ class ScheduledTaskStore:
 
     @property
     def standing(self) -> list[ScheduledTask]:
-        """Return the pending tasks, next first; those that wait for a trigger come last."""
+        """Return the tasks that have not ended, sorted by due time; tasks without a due time come last."""
         standing = (task for task in self.tasks.values() if task.is_standing)
         return sorted(standing, key=lambda task: (task.next_moment is None, task.next_moment or task.created))
 
     @property
     def ended(self) -> list[ScheduledTask]:
-        """Return the ended tasks, latest first."""
+        """Return the tasks that have ended, newest first."""
         ended = (task for task in self.tasks.values() if not task.is_standing)
         return sorted(ended, key=lambda task: -(task.progress.ended or 0))
 
     async def async_save(self) -> None:
-        """Save everything now, then call the listeners; a failed save is retried.
+        """Save all tasks now, then call the listeners; a failed save is retried.
 
-        While Home Assistant stops, everything is saved at its end.
+        While Home Assistant stops, the save happens at its end.
         """
         save = self._joined()
         save.is_owed = True
         await self._async_saved(save)
 
     async def async_save_confirmed(self, restore: Callable[[], None]) -> None:
-        """Save everything now; if that fails, call `restore`, which reverts the change, and raise NotStoredError.
+        """Save all tasks now; if that fails, call `restore`, which reverts the change, and raise NotStoredError.
 
-        No other save runs before `restore`.
+        No other save happens before `restore` is called.
         """
         save = self._joined()
         save.restores.append(restore)
@@ -115,35 +115,35 @@ class ScheduledTaskStore:
             raise NotStoredError
 
     async def async_is_stored(self, task: ScheduledTask) -> bool:
-        """Return whether the last save wrote the current start of a task."""
+        """Return whether the last save wrote a task with its current start; also True while Home Assistant stops."""
         return self._hass.is_stopping or self._begun.get(task.id, -1.0) == task.progress.begun
 
     @callback
     def _joined(self) -> _Save:
-        """Return the next save, which all callers share until it begins."""
+        """Return the next save; all callers before its start share it."""
         if (save := self._next) is not None:
             save.is_shared = True
         else:
             save = self._next = _Save()
-            # Whoever stops waiting for it does not end it for the others.
+            # A separate task, so that a cancelled caller does not cancel the save of the others.
             save.task = self._hass.async_create_task(
                 self._async_write(save), f"{DOMAIN} stores what is for later", eager_start=False
             )
         return save
 
     async def _async_saved(self, save: _Save) -> bool:
-        """Wait for a save and return whether it succeeded; callers of a shared save continue one after the other."""
+        """Wait for a save and return whether it succeeded; callers that share a save continue one after the other."""
         is_saved = await asyncio.shield(save.task)
         if save.is_shared:
             await async_take_turn(self._hass)
         return is_saved
 
     async def _async_write(self, save: _Save) -> bool:
-        """Write everything, or revert the changes; return whether the disk holds them."""
+        """Write all tasks; if that fails, revert the changes of the waiting callers. Return whether it succeeded."""
         begun: dict[str, float | None] = {}
 
         def data() -> _Data | None:
-            self._next = None  # What is changed from now on is for the next one.
+            self._next = None  # Later changes belong to the next save.
             begun.update({task.id: task.progress.begun for task in self.tasks.values()})
             return self._data()
 
@@ -164,7 +164,7 @@ class ScheduledTaskStore:
             self.async_tell()
 
     async def async_cut_copies(self, key: str, is_gone: Callable[[str | None], bool]) -> None:
-        """Remove the tasks of some owners from copies of unreadable files."""
+        """Remove the tasks of some owners, by one of their ids, from copies of the file that could not be read."""
         path, gone = Path(self._store.path), _OwnersGone(key, is_gone)
         try:
             await self._hass.async_add_executor_job(cut_copies, path, _ROWS, gone)
@@ -172,16 +172,16 @@ class ScheduledTaskStore:
             LOGGER.error("The copies of %s cannot be changed (%s); delete them", path, type(err).__name__)
 
     def _data(self) -> _Data | None:
-        """Return the stored form of all tasks, None for none; drop the oldest ended ones."""
+        """Return the data to store, or None if there are no tasks; the oldest ended tasks are dropped first."""
         ended = self.ended
-        # What somebody has still to be told is kept longer.
+        # Ended tasks with an undelivered message stay longer.
         told = [task for task in ended if not task.progress.untold]
         for old in {task.id for task in (*told[MAX_ENDED:], *ended[MAX_STANDING:])}:
             del self.tasks[old]
         return {_ROWS: [task.stored() for task in self.tasks.values()]} if self.tasks else None
 
     async def _async_take_over(self) -> None:
-        """Import the file of 1.0.0; remove it once the disk holds all its tasks here."""
+        """Migrate the tasks of the first release; remove its file once all of them are saved here."""
         earlier = Store[dict[str, Any]](self._hass, migration.VERSION, migration.KEY, private=True)
         taken = await async_load(self._hass, earlier, migration.read_scheduled)
         if not taken:
@@ -193,13 +193,13 @@ class ScheduledTaskStore:
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
-        """Call a listener after every change; return the function that removes it."""
+        """Call a listener after each save; return the callback that removes the listener."""
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
     @callback
     def async_tell(self) -> None:
-        """Call the listeners."""
+        """Call all listeners."""
         for listener in [*self._listeners]:
             listener()
 
@@ -208,6 +208,6 @@ _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_turns")
 
 
 async def async_take_turn(hass: HomeAssistant) -> None:
-    """Wait until the event loop has run everything else once after the previous caller's turn."""
+    """Wait for one turn of the event loop after the previous caller's turn."""
     async with hass.data.setdefault(_LOCK, asyncio.Lock()):
         await asyncio.sleep(0)

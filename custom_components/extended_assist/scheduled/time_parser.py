@@ -1,7 +1,8 @@
-"""Local times that lie ahead, as a model writes them: 07:00, 2026-03-01 17:30, tomorrow 07:00, next friday 18:00.
+"""The parser of future local times in a model's words: 07:00, 2026-03-01 17:30, tomorrow 07:00, next friday 18:00.
 
-A day is one of the calendar: after midnight, "tomorrow" is the day after the one that has begun. "friday" and "this friday" can be
-today; "next friday" is the first Friday after today. A night begins in the evening of its day and ends in the morning after it.
+Days are calendar days: after midnight, "tomorrow" is the day after the new day. "friday" and "this friday" can be
+today; "next friday" is the first Friday after today. A night begins in the evening of its day and ends in the morning
+after it.
 """
 
 from datetime import date, datetime, time, timedelta
@@ -21,7 +22,7 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _DAYS: Final = {"today": 0, "tomorrow": 1, "day after tomorrow": 2}
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PARTS: Final = {"morning": (0, 12), "afternoon": (12, 19), "evening": (16, 24), "night": (17, 30)}
-"""The hours at which parts of a day begin and end; those from 24 on are of the day after."""
+"""The start and end hours of the parts of a day; hours from 24 on belong to the next day."""
 _DAY: Final = re.compile(
     rf"(?:on )?(?:(?:the )?(?P<day>{'|'.join(_DAYS)})|(?:(?P<which>next|this) )?(?P<weekday>{'|'.join(_WEEKDAYS)}))"
     rf"(?: (?P<part>{'|'.join(_PARTS)}))?"
@@ -32,22 +33,22 @@ _EXAMPLES: Final = "07:00, tomorrow 07:00, friday 18:00 or 2026-03-01 17:30"
 
 
 class NamedDay(NamedTuple):
-    """A day that words name."""
+    """A day named in words."""
 
     first: date
     """The first day that is meant, today or later."""
     comes_again: bool
     """True if a weekday whose time has passed means the same day of next week."""
     since: timedelta | None
-    """Days since the previous such day, whose night may not have ended yet; None for a day that has not begun."""
+    """The time since the previous such day, whose night may not have ended yet; None after "tomorrow" or "next"."""
     part: str | None
     """The part of the day, such as "evening"."""
 
 
 def read_local(text: str, name: str, now: float) -> datetime:
-    """Return the next local time that a text names; of a time that clocks repeat, the one that is still to come.
+    """Return the next local time that a text names; if clocks repeat that time, the occurrence that is still ahead.
 
-    Raises ToolError for what is no time, is over or lies further ahead than MAX_AHEAD.
+    Raises ToolError if the text is no time, or the time is over or further ahead than MAX_AHEAD.
     """
     plain = " ".join(text.casefold().split())
     try:
@@ -67,7 +68,10 @@ def read_local(text: str, name: str, now: float) -> datetime:
 
 
 def read_end(text: str, name: str, now: float) -> float:
-    """Return the moment that a text names: the end of a day, of a morning or of an afternoon, or a time."""
+    """Return the end that a text names, in seconds since the epoch: the end of a day or part of a day, or a time.
+
+    "evening" and "night" end at midnight. Raises ToolError as `read_local` does.
+    """
     plain = " ".join(text.casefold().split())
     try:
         day = date.fromisoformat(plain) if _DATE.fullmatch(plain) else None
@@ -82,7 +86,10 @@ def read_end(text: str, name: str, now: float) -> float:
 
 
 def _in_words(plain: str, name: str, now: float) -> datetime | None:
-    """Return a time of a day that is named, or the next one of any day; raises ToolError for one of another part of the day."""
+    """Parse a time of day with or without a day, or return None; without a day, it is the next such time.
+
+    Raises ToolError if the time is outside the named part of the day.
+    """
     if (found := _TIME.fullmatch(plain)) is None or (clock := dt_util.parse_time(found[2])) is None:
         return None
     if found[1] is None:
@@ -98,7 +105,7 @@ def _in_words(plain: str, name: str, now: float) -> datetime | None:
 
 
 def _days_of(named: NamedDay, clock: time, name: str) -> list[date]:
-    """Return the days on which a time can be meant, first those to be preferred; raises ToolError for another part of the day."""
+    """Return the days that the words can mean, preferred first; raises ToolError if the part of the day is wrong."""
     begins, ends = _hours(named)
     if begins <= clock.hour < ends:
         first = named.first
@@ -115,13 +122,13 @@ def _days_of(named: NamedDay, clock: time, name: str) -> list[date]:
 
 
 def _both(day: date, clock: time) -> list[datetime]:
-    """Return a time of a day, and the second one where clocks repeat it."""
+    """Return the local time on a day, and its second occurrence if clocks repeat it."""
     both = [datetime.combine(day, clock.replace(fold=fold)) for fold in (0, 1)]
     return both if moment_of(both[0]) < moment_of(both[1]) else both[:1]
 
 
 def _day(plain: str, now: float) -> NamedDay | None:
-    """Return the day that words name."""
+    """Return the day that words name, or None."""
     words = re.sub(r"this(?= (?:morning|afternoon|evening)\b)", "today", plain.replace("tonight", "today night"))
     if (found := _DAY.fullmatch(words)) is None:
         return None
@@ -138,12 +145,11 @@ def _day(plain: str, now: float) -> NamedDay | None:
 
 
 def _hours(named: NamedDay) -> tuple[int, int]:
-    """Return the hours at which the meant part of a day begins and ends."""
     return _PARTS[named.part] if named.part else _WHOLE_DAY
 
 
 def _in_full(text: str) -> datetime | None:
-    """Return a time in ISO format, which may have an offset, in local time."""
+    """Parse a date and time in ISO format and return local time, or None; an offset is converted."""
     found = None if _DATE.fullmatch(text) else dt_util.parse_datetime(text)
     if found is None:
         return None

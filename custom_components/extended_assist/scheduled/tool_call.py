@@ -1,7 +1,4 @@
-"""The tool call of a due task, on behalf of its owner, with the current exposure, user and options.
-
-And questions to the agent.
-"""
+"""The tool call of a due task: it uses the owner's identity with the current exposure, user and options."""
 
 import asyncio
 from collections.abc import Container, Mapping
@@ -26,29 +23,29 @@ from ..results import ToolError
 from .scheduled_task import Hearer, ScheduledTask
 
 HIDDEN = "not_done_hidden"
-"""The key of the sentence about a task that was not executed because something is hidden."""
+"""The key of the message that something was not done because a part of it is not exposed."""
 
 
 class NotDoneError(ToolError):
-    """A due task is not executed; `key` is the key of the sentence about it, empty for none."""
+    """A due task was not done; `key` is the key of the message about it, empty for no message."""
 
     def __init__(self, reason: str, key: str = "not_done_failed") -> None:
-        """Store the reason in words for the model, and the key of the sentence."""
+        """Store the reason, in words for the model, and the key of the message."""
         super().__init__(reason)
         self.key = key
 
 
 @callback
 def check_standing(task: ScheduledTask) -> None:
-    """Raise NotDoneError if somebody ended the task, which is not reported."""
+    """Raise NotDoneError without a message if the task has ended."""
     if not task.is_standing:
         raise NotDoneError("it was ended meanwhile", "")
 
 
 async def async_call(hass: HomeAssistant, task: ScheduledTask, performers: Container[str] = ()) -> ToolCall:
-    """Return the call of a due task; raises ToolError if it may not be executed any more.
+    """Return the tool call of a due task; raises ToolError if the task may not run any more.
 
-    Performers, such as those that call functions, check themselves whether they are on and allowed.
+    Performers, such as those of functions, check options and permissions themselves.
     """
     owner = task.owner
     entry = hass.config_entries.async_get_entry(owner.entry_id)
@@ -79,7 +76,7 @@ async def async_call(hass: HomeAssistant, task: ScheduledTask, performers: Conta
 
 
 async def async_valid_call(hass: HomeAssistant, task: ScheduledTask, performers: Container[str] = ()) -> ToolCall:
-    """Return the call of a pending task whose audience is still exposed; raises NotDoneError."""
+    """Return the tool call of a due task; raises NotDoneError if it ended, may not run, or its audience is hidden."""
     check_standing(task)
     try:
         call = await async_call(hass, task, performers)
@@ -95,13 +92,13 @@ async def async_valid_call(hass: HomeAssistant, task: ScheduledTask, performers:
 
 
 ANSWER_TIME: Final = 120.0
-"""Seconds that the agent has for an answer."""
+"""The timeout for an answer of the assistant, in seconds."""
 
 _NO_ANSWER: Final = "the assistant gave no answer."
 
 
 async def async_answer(hass: HomeAssistant, task: ScheduledTask, question: str) -> str:
-    """Return the answer of the entry's own agent, or else of the default one; raises NotDoneError."""
+    """Ask the entry's own agent, or else the default agent, and return its answer; raises NotDoneError."""
     owner = task.owner
     entries = er.async_entries_for_config_entry(er.async_get(hass), owner.entry_id)
     agents = [entry.entity_id for entry in entries if entry.domain == conversation.DOMAIN]

@@ -1,4 +1,4 @@
-"""Triggers of tasks, attached as those of automations are, and again after a failure."""
+"""The triggers of tasks, attached like those of automations and retried if that fails."""
 
 from collections.abc import Callable, Iterable
 from contextvars import Context as ContextVariables
@@ -18,11 +18,11 @@ from ..exposure.safe_log import QUIET, UnloggedText, log_unexpected
 from .scheduled_task import ScheduledTask
 
 RETRY = 60.0
-"""Seconds after which triggers that could not be attached are retried; loading a component retries at once."""
+"""Seconds until a retry of triggers that could not be attached; loading a component retries them at once."""
 
 
 type _Key = tuple[str, int]
-"""The id of a task, and the index of the trigger."""
+"""The id of a task, and the index of a trigger in its triggers."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,12 +31,12 @@ class _Watch:
 
     trigger: dict[str, Any]
     detach: CALLBACK_TYPE | None = None
-    """Detaches the trigger; None while it is not attached."""
+    """The callback that detaches the trigger; None while it is not attached."""
     tried: float = 0.0
     """The time of the last attempt to attach it, by the event loop's clock."""
 
     def leave(self) -> None:
-        """Detach it."""
+        """Detach the trigger."""
         if self.detach is not None:
             self.detach()
             self.detach = None
@@ -46,7 +46,7 @@ class Triggers:
     """The triggers of all tasks."""
 
     def __init__(self, hass: HomeAssistant, fired: Callable[[str], None]) -> None:
-        """Store the callback, which gets the id of a task when one of its triggers fires."""
+        """Store the callback that gets the id of a task when one of its triggers fires."""
         self._hass = hass
         self._fired = fired
         self._watches: dict[_Key, _Watch] = {}
@@ -65,12 +65,12 @@ class Triggers:
 
     @property
     def is_missing(self) -> bool:
-        """Return whether a trigger could not be attached."""
+        """Return whether a trigger is not attached."""
         return any(watch.detach is None for watch in self._watches.values())
 
     @callback
     def async_retry(self) -> None:
-        """Retry triggers whose last attempt was a minute ago."""
+        """Retry triggers whose last failed attempt was at least RETRY seconds ago."""
         now = self._hass.loop.time()
         for key, watch in self._watches.items():
             if watch.detach is None and now - watch.tried >= RETRY:
@@ -78,14 +78,14 @@ class Triggers:
 
     @callback
     def _on_component(self, _: Event[Any]) -> None:
-        """Retry when a component is loaded that may provide the missing platform."""
+        """Retry all detached triggers when a component is loaded, which may be the missing one."""
         for key, watch in self._watches.items():
             if watch.detach is None:
                 self._try(key)
 
     @callback
     def _try(self, key: _Key) -> None:
-        """Attach a trigger outside any conversation."""
+        """Attach a trigger in an empty context, outside of any conversation."""
         watch = self._watches[key]
         watch.tried = self._hass.loop.time()
         ContextVariables().run(
@@ -93,7 +93,7 @@ class Triggers:
         )
 
     async def _async_attach(self, key: _Key, watch: _Watch) -> None:
-        """Attach one trigger separately, so that a failing one does not keep others from counting their `for` time."""
+        """Attach one trigger separately, so that a failed one does not stop the `for` time of the others."""
 
         @callback
         def fire(_variables: dict[str, Any], _context: Context | None = None) -> None:

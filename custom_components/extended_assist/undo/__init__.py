@@ -1,1 +1,1 @@
-"""Undo of what assistants changed."""
+"""Undo of the changes that assistants made."""

@@ -1,4 +1,4 @@
-"""Undo of an added, changed or removed automation, script or scene."""
+"""Undo of adding, changing or removing an automation, script or scene."""
 
 import asyncio
 from typing import Any
@@ -33,7 +33,11 @@ _GIVEN_UP = (
 
 
 async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Restore an automation, script or scene to its configuration before a change."""
+    """Write an automation, script or scene as it was before the change.
+
+    Raises OverError if it is gone or hidden, or if a second undo meets the same conflict with a later change, and
+    ToolError if it was not undone.
+    """
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass, FILES[change.kind]), change.details
     if not _is_seen(call, change):
@@ -57,10 +61,10 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
 
 
 async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
-    """Return the plan of taking back a change, with the lines that change; None where it cannot be told.
+    """Return the plan for undoing a change, with the lines that change; None if it cannot be described.
 
-    What others have changed in the same since would stay, and is told as it is now. Raises ToolError where the file cannot
-    be changed at all.
+    Later changes of others in the same item would stay, so the plan shows them as they are now. Raises ToolError if the
+    file cannot be changed at all.
     """
     await call.exposure.async_prepare()
     if not _is_seen(call, change):
@@ -72,7 +76,7 @@ async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | N
         return None
     hidden = SecretValues(call.exposure, [before, after], secrets)
     told = visible_block(call, now, hidden)
-    await asyncio.sleep(0)  # Each takes long where there are thousands of names.
+    await asyncio.sleep(0)  # Each call takes long if there are thousands of names.
     others = visible_block(call, after, hidden) if after and before else None
     await asyncio.sleep(0)
     lines = diff(others if before else told, told if before else None)
@@ -86,7 +90,7 @@ async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | N
 
 
 def _is_seen(call: ToolCall, change: Change) -> bool:
-    """Return whether the added or changed item is exposed or was never to be; a removed item needs no exposure."""
+    """Return whether the added or changed item is exposed; also True if it was removed or was never to be exposed."""
     details = change.details
     if details["after"] is None or details.get(UNSEEN):
         return True
@@ -94,19 +98,19 @@ def _is_seen(call: ToolCall, change: Change) -> bool:
 
 
 def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[str]]:
-    """Return the current and the restored lines, and the values of the user's secrets; blocking."""
+    """Return the current lines, the lines after the undo, and the user's secret values. Reads files, so it blocks."""
     details, secrets = change.details, read_secrets(store.path.parent)
     if problem := include_problem(store.path.parent, change.kind):
         raise ToolError(problem)
     try:
         edit = try_change(store.path, store.undoing(change))
-    except ChangedSinceError:  # Undoing it tells what was changed, and gives it up in the end.
+    except ChangedSinceError:  # The undo itself will report the conflict.
         return [details.get("after"), details.get("before")], secrets
     return [edit.before, edit.after], secrets
 
 
 def _read(block: str | None, kind: str) -> dict[str, Any] | None:
-    """Return one item parsed from its lines, without its id; None for none, or if they cannot be parsed alone."""
+    """Parse one item from its lines and return it without its id; None without lines, or if the lines do not parse."""
     if block is None:
         return None
     try:

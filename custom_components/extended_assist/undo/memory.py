@@ -1,4 +1,4 @@
-"""Undo of a remembered, replaced or forgotten fact."""
+"""Undo of remembering, replacing or forgetting a fact."""
 
 from dataclasses import replace
 
@@ -21,7 +21,10 @@ _NOT_YOURS = "The last change here was of what somebody else wanted remembered. 
 
 
 async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Forget the added facts and restore the ended ones; a changed fact keeps its id."""
+    """Forget the facts that the change added, and restore those that it ended; a fact changed in place keeps its id.
+
+    Raises OverError if the facts are deleted, and ToolError if they belong to others or were forgotten since.
+    """
     memory = await async_get_memory(call.hass)
     added, ended = await _async_facts(call, memory, change)
     if change.details.get("in_place"):
@@ -39,7 +42,7 @@ async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
 
 
 async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) -> Plan:
-    """Return the plan of undoing a change of facts."""
+    """Return the plan for undoing a change of facts; raises as `async_undo_fact` does."""
     added, ended = await _async_facts(call, await async_get_memory(call.hass), change)
     steps = [
         Step(f"{DOMAIN}.{action}", (), {field: f'"{words}"'}, f'{verb}: "{words}"')
@@ -47,7 +50,7 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
             ("forget", "ids", "Forget", added),
             ("remember", "words", "Remember again", ended),
         )
-        # What is somebody's own is not shown to others who are asked in their place.
+        # Other users may be asked for approval, and must not see a user's own facts.
         for words in _words(call, [fact for fact in facts if fact.user_id is None])
     ]
     if any(fact.user_id is not None for fact in (*added, *ended)):
@@ -56,12 +59,15 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
 
 
 async def _async_are_others(call: ToolCall, *facts: Fact) -> bool:
-    """Return whether the user does not trust the words of one of some facts."""
+    """Return whether another user wrote one of the facts, which makes its words untrusted text for this user."""
     return await async_are_others(call.hass, call.caller.user_id, [fact.author for fact in facts])
 
 
 async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[list[Fact], list[Fact]]:
-    """Return the facts that a change added and ended, as far as that still holds."""
+    """Return the facts that a change added and that still hold, and the facts that it ended and that are still ended.
+
+    Raises OverError if there are none, and ToolError if the caller may not read or change one of them.
+    """
     writer = await async_check_writer(call.hass, call.caller, call.options)
     ears = await async_check_ears(call.hass, call.caller, call.options)
     added, ended = (
@@ -78,5 +84,5 @@ async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[
 
 
 def _words(call: ToolCall, facts: list[Fact]) -> list[str]:
-    """Return the words of facts that may be shown."""
+    """Return the words of facts; a fact about a hidden entity is replaced by a neutral text."""
     return [fact.words if is_told(call.hass, call.exposure, fact) else "one about what is hidden" for fact in facts]

@@ -1,4 +1,4 @@
-"""Undo of a created, ended or postponed task."""
+"""Undo of making, ending, completing or snoozing a scheduled task."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ _TAKEN_BACK = "taken back"
 
 
 async def async_undo_task(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """End a task that was created."""
+    """End a task that the change made, and its later parts; raises OverError if nothing of it is pending."""
     tasks = await async_get_scheduled_tasks(call.hass)
     if (made := tasks.find(change.details["id"])) is not None:
         await async_check_change(call.hass, made, call.caller.user_id)
@@ -39,7 +39,10 @@ async def async_undo_task(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
 
 
 async def async_restore_task(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Restore a task to its state before it was ended or postponed."""
+    """Restore a task to its state before it was ended or changed: pending, or ended for a snooze of an ended task.
+
+    Raises OverError if its entry was removed or its time is over.
+    """
     tasks, task = await async_get_scheduled_tasks(call.hass), before(change)
     await async_check_change(call.hass, task, call.caller.user_id)
     await async_prepare(call.exposure, task)
@@ -60,7 +63,7 @@ async def async_restore_task(call: ToolCall, change: Change) -> tuple[JsonObject
 
 
 async def async_plan_undo_task(call: ToolCall, change: Change, sentence: str) -> Plan:
-    """Return the plan of undoing a change of a task."""
+    """Return the plan for undoing a change of a task; it has no steps if there is nothing to end."""
     if change.kind in (SCHEDULED, WISH):
         tasks = await async_get_scheduled_tasks(call.hass)
         task = tasks.find(change.details["id"])
@@ -75,14 +78,14 @@ async def async_plan_undo_task(call: ToolCall, change: Change, sentence: str) ->
     try:
         plan = await async_plan_task(call, earlier)
     except ToolError:
-        # What of it is hidden by now will not be done at its time.
+        # A part of the task is hidden now, so the plan cannot list all of its steps.
         return Plan((Step(f"{DOMAIN}.undo", (), {}, sentence),), sentence, is_whole=False, bound_to=change.id)
     has_free_text = await async_are_others(call.hass, call.caller.user_id, [earlier.author])
     return replace(plan, bound_to=change.id, has_free_text=has_free_text)
 
 
 def before(change: Change) -> ScheduledTask:
-    """Return a task before its change."""
+    """Return the task as the journal stored it, from before the change."""
     if change.kind == CANCELLED:
         return task_of(change.details)
     (task,) = read_stored({"wishes": [change.details]})

@@ -1,4 +1,4 @@
-"""Undo of states: set each changed aspect back with its action, unless somebody changed it since."""
+"""Undo of a change of entities: restore each aspect with the action that sets it, unless it was changed since."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -32,20 +32,20 @@ from ..exposure.responses import safe_reason
 from ..results import OverError
 
 ACTION_TIME = 6.0
-"""Seconds after which an undo action is reported as not finished."""
+"""Seconds to wait for an action that restores a value; after that it continues in the background."""
 BEGUN_TIME = 120.0
-"""Seconds in which a device may still start what it was told."""
+"""Seconds after a change in which the device may still start to follow it."""
 
 _KEYS = ("undone", "under_way", "cannot_be_known", "changed_since", "cannot_be_undone")
 _NOTES = 600
-"""Characters that are reserved for notes beside the entities."""
+"""Characters of the result that are reserved for texts other than the entities."""
 _MAY_FOLLOW = "set back, but what was begun was not seen and may still follow"
 _STOPS = {
     ("cover", POSITION): ("stop_cover", CoverEntityFeature.STOP),
     ("cover", TILT): ("stop_cover_tilt", CoverEntityFeature.STOP_TILT),
     ("valve", POSITION): ("stop_valve", ValveEntityFeature.STOP),
 }
-"""The action that stops a moving entity, and the feature that the entity needs for it."""
+"""For each domain and aspect, the action that stops a movement and the feature that it needs."""
 _FIRST_RELEASE = "This change was made before the update: what somebody has changed since then is not known."
 
 
@@ -56,13 +56,13 @@ class _Part:
     aspect: Aspect
     before: Mapping[str, Any]
     after: Mapping[str, Any] | None
-    """The value after the change; None if it is unknown."""
+    """The values after the change; None if they are not known."""
     wanted: Mapping[str, list[Any]]
     is_recent: bool = False
     """True if the change is so recent that the device may not have started yet."""
 
     def is_pending(self, now: State) -> bool:
-        """Return whether the desired value was not reached and may still come."""
+        """Return whether the change did not reach its desired values yet and is recent enough to do so still."""
         have = self.aspect.read(now)
         return self.is_recent and any(
             not any(self.aspect.same({name: have.get(name)}, {name: value}) for value in values)
@@ -74,7 +74,7 @@ class _Part:
         return now is not None and self.aspect.name in (POSITION, TILT) and now.state in ("opening", "closing")
 
     def step_back(self, now: State) -> Setting | None:
-        """Return the action that sets the aspect back; an entity that starts to move is stopped."""
+        """Return the action that restores the aspect; an entity that is at its old position but moves is stopped."""
         if self.moves(now) and self.aspect.same(self.aspect.read(now), self.before):
             service, feature = _STOPS[now.domain, self.aspect.name]
             if now.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & feature:
@@ -82,7 +82,7 @@ class _Part:
         return self.aspect.setter(self.before, now)
 
     def is_as_left(self, now: State) -> bool:
-        """Return whether the value is, or will soon be, the one that the change set: nobody changed it since."""
+        """Return whether the aspect has the values after the change, or moves to them: nobody changed it since."""
         have = self.aspect.read(now)
         if self.after is None or self.aspect.same(have, self.after):
             return True
@@ -100,19 +100,19 @@ class _Part:
 
     @property
     def was_not_known(self) -> bool:
-        """Return whether there is no earlier value to restore."""
+        """Return whether the earlier state was unknown or only passing, so that it cannot be restored."""
         return self.before.get(STATE) in NOT_KNOWN or is_passed(self.before.get(STATE))
 
     def is_exactly_back(self, now: State) -> bool:
-        """Return whether nothing has to be set."""
+        """Return whether the aspect has exactly its earlier values and does not move."""
         return not self.moves(now) and replace(self.aspect, tolerance=0).same(self.aspect.read(now), self.before)
 
     def is_back(self, now: State | None) -> bool:
-        """Return whether the earlier value is reached, within the device's tolerance, and the entity stands still."""
+        """Return whether the aspect has its earlier values within the device's tolerance and does not move."""
         return now is not None and not self.moves(now) and self.aspect.same(self.aspect.read(now), self.before)
 
     def is_coming(self, start: State, now: State | None) -> bool:
-        """Return whether the value has moved back since the undo started."""
+        """Return whether the aspect has been moving to its earlier values since the undo started."""
         if now is None or self.is_back(now):
             return False
         return all(is_coming(start, now, name, value) for name, value in self.before.items())
@@ -120,7 +120,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Entity:
-    """One entity during its undo."""
+    """One entity of a change during its undo."""
 
     entity_id: str
     parts: list[_Part]
@@ -128,15 +128,18 @@ class _Entity:
     """The state before the undo."""
     lasting: str | None = None
     is_another: bool = False
-    """True if the id belongs to another entity than the one that was changed."""
+    """True if another entity has the id of the changed one now."""
     reports: dict[str, str] = field(default_factory=dict)
-    """The reports on it, by key of the result."""
+    """The reports about the entity, by the key of the tool result."""
     left: set[str] = field(default_factory=set)
-    """The aspects that can be retried."""
+    """The aspects that a second undo may retry."""
 
 
 async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Set back what nobody changed since; failed aspects stay in the change for another try."""
+    """Restore the aspects that nobody changed since; failed ones stay in the change, so that undo can be retried.
+
+    Returns the tool result, and True if nothing is left. Raises OverError if no entity of the change is exposed.
+    """
     stored: Mapping[str, Any] = change.details[STATES]
     is_recent = dt_util.utcnow().timestamp() - change.time < BEGUN_TIME
     entities = [
@@ -170,7 +173,7 @@ async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectT
 
 
 def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
-    """Yield the steps that undo a change, by entity and action."""
+    """Yield the steps that would undo a change, one for each exposed entity and aspect."""
     for entity_id, kept in change.details.get(STATES, {}).items():
         if not call.exposure.is_exposed(entity_id) or (now := call.hass.states.get(entity_id)) is None:
             continue
@@ -189,7 +192,7 @@ def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
 
 
 def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return the values of an entity that are still to be undone."""
+    """Return an entity's stored values for the aspects that are left to undo."""
     if "aspects" not in kept:
         return dict(kept)
     left = {"aspects": {name: value for name, value in kept["aspects"].items() if name in names}}
@@ -204,7 +207,7 @@ def _is_between(value: Any, one: Any, other: Any) -> bool:
 
 
 def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any], *, is_recent: bool = False) -> _Entity:
-    """Return the stored values of an entity that are to be undone."""
+    """Return an entity with its aspects to undo, from the values in the journal."""
     now = call.hass.states.get(entity_id)
     known = {aspect.name: aspect for aspect in aspects_of(now)} if now else {}
     if "aspects" in kept:
@@ -216,7 +219,7 @@ def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any], *, is_recen
         identity = identity_of(call.hass, entity_id)
         is_another = kept.get("thing", identity) != identity
         return _Entity(entity_id, parts, now, kept.get("lasting"), is_another)
-    # 1.0 kept whole states, and not what they became: what is not as it was then is taken to be of that change.
+    # Version 1.0 stored only the whole earlier state, so every aspect that differs from it counts as changed.
     before = State(entity_id, kept["state"], kept["attributes"])
     parts = [
         _Part(aspect, values, None, {})
@@ -229,7 +232,7 @@ def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any], *, is_recen
 
 
 async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
-    """Set the aspects of an entity back, one action after the other, and report the outcome."""
+    """Restore the aspects of an entity, one action after the other, and store the reports about it."""
     start, parts = entity.start, entity.parts
     if start is None or start.state in NOT_KNOWN:
         entity.reports["cannot_be_undone"] = f"it is {start.state if start else 'gone'}"
@@ -240,7 +243,7 @@ async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
         return
     since = [part for part in parts if not part.is_as_left(start) and not part.is_exactly_back(start)]
     if any(is_empty(part.before) for part in since):
-        # Somebody set what is there only since the entity is as it is: its state is theirs by now.
+        # Somebody changed an aspect that exists only in the new state, so they also rely on that state.
         since += [part for part in parts if part.aspect.name == STATE and part not in since]
     if since:
         entity.reports["changed_since"] = f"{', '.join(part.aspect.name for part in since)}: left as it is now"
@@ -265,7 +268,7 @@ async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
 
 
 def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
-    """Return why nothing of an entity can be restored, or None."""
+    """Return the reason why the entity cannot be restored at all, or None."""
     if entity.is_another:
         return "another device has its id by now"
     if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, entity.entity_id)):
@@ -274,11 +277,11 @@ def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
 
 
 async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> dict[str, tuple[str, bool]]:
-    """Call the actions that set aspects back; return the reasons of failures by name, and whether they are final."""
+    """Call the actions that restore aspects; return the failed aspects with the reason and whether it is final."""
     hass, entity_id, failures = call.hass, start.entity_id, dict[str, tuple[str, bool]]()
     patience = change_recorder.SETTLE_TIME
     called: set[str] = set()
-    # Where something was begun and is not seen yet, it is set back all the same, once.
+    # The device may not have started the change yet, so such an aspect is restored once, even if it looks unchanged.
     pending = {part.aspect.name for part in parts if part.is_pending(start)}
 
     def must_be_set(one: _Part, now: State) -> bool:
@@ -288,7 +291,7 @@ async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> d
         while (now := hass.states.get(entity_id)) and must_be_set(part, now):
             if (step := part.step_back(now)) is None or step[0] in called:
                 break
-            # What one action sets is set at once, such as brightness and colour.
+            # Aspects that one action sets are restored in one call, such as brightness and colour.
             together = [
                 (one, data)
                 for one in parts
@@ -325,7 +328,7 @@ async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> d
 
 
 def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
-    """Return whether further waiting would show nothing new."""
+    """Return whether waiting longer cannot show more about the result."""
     now = call.hass.states.get(start.entity_id)
     if now is None or now.attributes.get(ATTR_ASSUMED_STATE):
         return True
@@ -335,7 +338,10 @@ def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
 
 
 async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[str, Any]) -> tuple[str, bool] | None:
-    """Call an action on an entity; return the reason of a failure, and whether it is final. A slow action continues."""
+    """Call an action on an entity; return why it failed and whether that is final, or None.
+
+    An action that takes longer than ACTION_TIME continues in the background, and counts as not failed.
+    """
     domain = split_entity_id(entity_id)[0]
     work = call.hass.services.async_call(
         domain, service, data, blocking=True, context=call.llm_context.context, target={ATTR_ENTITY_ID: entity_id}
