@@ -108,7 +108,6 @@ class Binder:
         return value
 
     def _told(self, text: str) -> str:
-        """A text of Home Assistant's with the templates in place of their names."""
         return _NAME.sub(lambda name: self._texts[int(name[1])], text)
 
     def _bound(self, value: Any) -> Any:
@@ -160,7 +159,6 @@ class Binder:
 
     @callback
     def _next(self) -> None:
-        """Count a round."""
         self._rounds += 1
         if self._rounds > MAX_ROUNDS:
             raise TemplateError(f"It has repeated {MAX_ROUNDS} times, the most that is allowed")

@@ -52,7 +52,6 @@ type Fields = Mapping[str, Kind]
 
 
 def _of(names: str, **fields: Kind) -> dict[str, Fields]:
-    """Several actions with the same fields."""
     return dict.fromkeys(names.split(), fields)
 
 

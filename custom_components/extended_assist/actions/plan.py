@@ -27,6 +27,5 @@ def _time_frame(delay: Delay, frame: Frame, index: int) -> Frame:
 
 
 def _place_frame(place: str) -> Frame:
-    """Return the words for an action's place in a sequence."""
     depends = re.search(r"\.(then|else|choose|default)\b", place)
     return (*((("maybe", ""),) if depends else ()), *((("repeated", ""),) if ".repeat." in place else ()))

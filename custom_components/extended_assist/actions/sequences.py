@@ -151,7 +151,6 @@ class SequenceWalker:
         return values
 
     async def _async_prepare(self, part: Any, place: str) -> None:
-        """Read ahead what cannot be read on the event loop."""
         await self._texts.async_prepare(part, place)
         await self._conditions.async_prepare()
 
@@ -384,7 +383,6 @@ class SequenceWalker:
 
     @staticmethod
     def _check_object(value: Any, known: frozenset[str], place: str) -> None:
-        """Refuse anything but an object with known keys."""
         if not isinstance(value, dict) or (value.keys() - known):
             raise ToolError(f"{place}: this must be an object with {', '.join(sorted(known))}.")
 

@@ -201,11 +201,9 @@ class Expander:
 
     @staticmethod
     def _refuse(_: str, reason: str) -> None:
-        """Refuse what was named by itself."""
         raise ToolError(f"{reason} Choose other entities.")
 
     def _accepts(self, entity_id: str) -> bool:
-        """Return whether the action takes an existing entity that was named."""
         state = self._hass.states.get(entity_id)
         return state is not None and self._fits.accepts(self._hass, state)
 
@@ -298,7 +296,6 @@ def count(entity_ids: set[str]) -> str:
 
 
 def _some(entity_ids: Iterable[str]) -> str:
-    """Return the first few ids."""
     listed = list(entity_ids)
     more = f" and {len(listed) - _MAX_NAMED} more" if len(listed) > _MAX_NAMED else ""
     return ", ".join(listed[:_MAX_NAMED]) + more

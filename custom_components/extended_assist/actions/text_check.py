@@ -172,12 +172,10 @@ def _static(value: Any) -> forms.Form:
 
 
 def _is_plain(form: forms.Form) -> bool:
-    """Return whether a variable is a value."""
     return replace(form, constant="") == forms.PLAIN
 
 
 def _response(action: str) -> forms.Form:
-    """Return the form of an action's response."""
     return forms.PLAIN if action in forms.RESPONSES else forms.Form(f"the response of {action}")
 
 

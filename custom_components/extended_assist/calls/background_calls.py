@@ -182,7 +182,6 @@ def tell_later(hass: HomeAssistant, caller: Speaking, told: Callable[[Exposure],
 
 
 def _keep(begun: BegunCall) -> None:
-    """Keep a call until its end is reported."""
     if begun not in begun.call.hass.data.get(_UNHEARD, ()):
         _add(begun.call.hass, begun)
 

@@ -331,5 +331,4 @@ def _is_at_work(now: State, wanted: Wanted) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in a type that states hold."""
     return str(value) if not isinstance(value, str | int | float | list | tuple | bool) else value

@@ -167,11 +167,9 @@ class Journal:
 
     @callback
     def _save(self) -> None:
-        """Schedule storing the changes."""
         self._store.async_delay_save_confirmed(self._data, _SAVE_DELAY)
 
     def _data(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the data to store."""
         return {"changes": [*map(stored, self._changes)]}
 
 
@@ -194,7 +192,6 @@ _STORED = shape({"changes": [CHANGE]})
 
 
 def _read(data: Any) -> list[Change]:
-    """Return the changes in stored data."""
     return [Change(**change) for change in _STORED(data)["changes"]] if data is not None else []
 
 

@@ -117,7 +117,6 @@ def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) 
 
 
 def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], entity_id: str) -> bool:
-    """Return whether an entity is a group with a member that is reported."""
     return is_group(hass, entity_id) and any(
         member in acts and exposure.is_exposed(member) for member in members_of(hass, entity_id)
     )

@@ -118,7 +118,6 @@ def _by(**services: str) -> Setter:
 
 
 def _colour(values: Values, _: State) -> Step | None:
-    """Return the step that sets a colour in its mode."""
     name = _COLOURS.get(values["color_mode"])
     return ("turn_on", {name: values[name]}) if name and values.get(name) is not None else None
 
@@ -175,13 +174,11 @@ def _moment(values: Values, now: State) -> Step | None:
 
 
 def _away(values: Values, _: State) -> Step | None:
-    """Return the step that sets the away mode."""
     away = values["away_mode"]
     return ("set_away_mode", {"away_mode": away == STATE_ON}) if away else None
 
 
 def _motion(values: Values, _: State) -> Step | None:
-    """Return the step that switches a camera's motion detection."""
     return ("enable_motion_detection" if values["motion_detection"] else "disable_motion_detection"), {}
 
 
@@ -194,7 +191,6 @@ def _skipped(values: Values, now: State) -> Step | None:
 
 
 def _one(name: str, setter: Setter, tolerance: float = 0, *, only_on: bool = False) -> Aspect:
-    """Return an aspect with one attribute or the state."""
     return Aspect(name, (name,), setter, tolerance, only_on)
 
 

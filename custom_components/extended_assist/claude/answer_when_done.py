@@ -93,7 +93,6 @@ def _names_time(text: str, moment: float | None) -> bool:
 
 
 def _count(text: str, counts: Mapping[str, int]) -> int:
-    """Return a number from digits or words."""
     return int(text) if text.isdecimal() else counts[text]
 
 
@@ -251,10 +250,8 @@ def _done(turn: AgentTurn, response: ResponseStream) -> Iterator[tuple[str, Done
 
 
 def _dues(turn: AgentTurn, response: ResponseStream) -> list[Due]:
-    """Return the next times of what the calls of a response scheduled."""
     return [result.due for _, result in _done(turn, response) if result.due is not None]
 
 
 def _not_spoken(why: str) -> JsonObjectType:
-    """Return the note to the model for an answer that was not spoken."""
     return {"spoken": False, "note": _THEN.format(why=why)}

@@ -197,24 +197,20 @@ def fit(
 
 
 def _references(item: Content) -> tuple[PictureReference, ...]:
-    """Return the images of a result."""
     if isinstance(item, ToolResultContent) and isinstance(item.result, LookResult):
         return item.result.pictures
     return ()
 
 
 def _attached(item: Content) -> int:
-    """Return the number of files attached to a message."""
     return len(item.attachments or ()) if isinstance(item, UserContent) else 0
 
 
 def _count(content: Sequence[Content]) -> int:
-    """Return the number of images."""
     return sum(_attached(item) + len(_references(item)) for item in content)
 
 
 def _beyond(item: Content, files: Mapping[Path, int]) -> int:
-    """Return the bytes of attached files beyond what they count for."""
     if not isinstance(item, UserContent):
         return 0
     return sum(files.get(file.path, 0) - _ATTACHMENT_SIZE for file in item.attachments or ())
@@ -228,7 +224,6 @@ def _is_heavy(carriers: Sequence[Content], whole: int, files: Mapping[Path, int]
 
 
 def _size_of(pictures: Sequence[PictureReference]) -> int:
-    """Return the characters that images count for."""
     return int(sum(one.tokens for one in pictures) / TOKENS_PER_CHARACTER)
 
 

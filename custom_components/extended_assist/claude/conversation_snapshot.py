@@ -141,7 +141,6 @@ class ConversationLedger:
         return []
 
     def _lost(self, earlier: Iterable[Content]) -> list[str]:
-        """Remove what was sent with messages that no longer exist."""
         there = {id(item) for item in earlier}
         gone = [number for number in self._lasting if number not in there]
         return [self._lasting.pop(number)[1] for number in gone]
@@ -160,7 +159,6 @@ class ConversationLedger:
         return gone
 
     def _begin_anew(self, system: str, tools: Sequence[Any]) -> None:
-        """Replace the snapshot by the current values."""
         self.system = self._told = system
         self.tools = list(tools)
         self.notes, self._lasting, self._presents, self._gone = {}, {}, {}, frozenset()

@@ -100,7 +100,6 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
 
 
 def _failure(key: str) -> ConfigEntryAuthFailed | UpdateFailed:
-    """Return the update error for an unavailable server."""
     kind = ConfigEntryAuthFailed if key == "invalid_auth" else UpdateFailed
     return kind(translation_domain=DOMAIN, translation_key=key)
 

@@ -128,7 +128,6 @@ class Present:
 
 
 def _names(present: Present) -> Mapping[str, list[str]]:
-    """Return the names of all entities."""
     return {place: list(states) for place, states in present.states.items()}
 
 

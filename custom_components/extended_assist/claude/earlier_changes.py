@@ -80,7 +80,6 @@ def _words(hass: HomeAssistant, exposure: Exposure, change: Change) -> str:
 
 
 def _values(kept: Mapping[str, Any]) -> str:
-    """Return the old and new fixed values of an entity."""
     told = list(_changed(kept))
     return f" {', '.join(told)}" if told else ""
 

@@ -156,7 +156,6 @@ def _ended_since(turn: AgentTurn) -> list[str]:
 
 
 def _news(turn: AgentTurn) -> list[str]:
-    """Return notes about missed reminders."""
     return [f"(This came due, and the user could not be told. Tell them now: {text})" for text in turn.news]
 
 

@@ -87,7 +87,6 @@ def _part(value: Any, name: str) -> Any:
 
 
 def _supports(capabilities: Any, *path: str) -> bool:
-    """Return whether a capability is listed as supported."""
     for name in path:
         capabilities = _part(capabilities, name)
     return _part(capabilities, "supported") is True

@@ -188,7 +188,6 @@ def read_links(chat_log: ChatLog) -> frozenset[str]:
 
 
 def _links(*texts: str) -> frozenset[str]:
-    """Return the links in some texts."""
     return frozenset(link.rstrip(_ENDS_OF_LINKS) for text in texts for link in _LINK.findall(text))
 
 
@@ -219,7 +218,6 @@ def _whole_until(text: str) -> int:
 
 
 def _restored(text: str, kept: list[str]) -> str:
-    """Return a text with what was kept in its place."""
     for _ in range(_TIMES + 1):
         text = re.sub("\ue000([0-9]+)\ue001", lambda match: kept[int(match[1])], text)
     return text

@@ -184,7 +184,6 @@ def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Bloc
 
 
 def _text(text: str) -> Block:
-    """Return a text block."""
     return {"type": "text", "text": text}
 
 

@@ -105,7 +105,6 @@ def without_thinking(content: Sequence[conversation.Content], agent_id: str) -> 
 
 
 def _own(content: Sequence[conversation.Content], agent_id: str) -> Iterator[ResponseBlocks]:
-    """Yield the responses of an agent in a conversation."""
     for item in content:
         if (native := own_native(item, agent_id)) is not None:
             yield native
@@ -119,7 +118,6 @@ def own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | No
 
 
 def _is_refusal(item: conversation.Content, agent_id: str) -> bool:
-    """Return whether the server declined a turn with an item."""
     native = own_native(item, agent_id)
     return native is not None and native.refused
 

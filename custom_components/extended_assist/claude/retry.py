@@ -87,5 +87,4 @@ def _asked_pause(error: Exception) -> float | None:
 
 
 def _header(error: Exception, name: str) -> str:
-    """Return a header of the answer that an error came with."""
     return str(error.response.headers.get(name, "")) if isinstance(error, anthropic.APIStatusError) else ""

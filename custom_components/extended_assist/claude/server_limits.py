@@ -69,6 +69,5 @@ def with_answer(options: AgentOptions, tokens: int) -> AgentOptions:
 
 
 def _fresh[K, V](kept: dict[K, tuple[float, V]], key: K) -> V | None:
-    """Return a kept value that is not too old."""
     moment, value = kept.get(key, (0.0, None))
     return value if value is not None and monotonic() - moment < KEPT_FOR else None

@@ -189,7 +189,6 @@ class ResponseStream:
         return []
 
     def _add_usage(self, usage: Event | None) -> None:
-        """Keep the newest count of each kind of token."""
         self.usage.update({key: value for key, value in (usage or {}).items() if isinstance(value, (int, dict))})
 
     def _end_part(self) -> list[Delta]:
@@ -310,11 +309,9 @@ class ResponseStream:
 
     @staticmethod
     def _shown(text: str) -> list[Delta]:
-        """Show a text."""
         return [{"content": text}] if text else []
 
     def _add_thinking(self, index: int, thinking: str | None) -> list[Delta]:
-        """Show thinking as it comes."""
         thinking = _whole(thinking)
         self._open[index]["thinking"] += thinking
         return [{"thinking_content": thinking}] if thinking else []

@@ -71,7 +71,6 @@ def _without_addresses(turn: AgentTurn, structure: vol.Schema, said: list[str], 
 
 
 def _serializer(turn: AgentTurn) -> Any:
-    """Return the serializer of a structure's selectors."""
     api = turn.chat_log.llm_api
     return api.custom_serializer if api else llm.selector_serializer
 
@@ -141,7 +140,6 @@ def _is_open(schema: Any) -> bool:
 
 
 def _text(turn: AgentTurn) -> str:
-    """Return the text that was said last."""
     last = turn.chat_log.content[-1]
     return (isinstance(last, conversation.AssistantContent) and last.content) or ""
 

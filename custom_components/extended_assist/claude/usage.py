@@ -77,7 +77,6 @@ _STORED = vol.Schema({str: shape({"counts": {str: int}, "month": str, "month_tok
 
 
 def _read(stored: Any) -> dict[str, Usage]:
-    """Return the stored usage by subentry."""
     return {subentry_id: Usage(**usage) for subentry_id, usage in _STORED(stored or {}).items()}
 
 
@@ -109,7 +108,6 @@ class TokenMeter:
 
     @callback
     def _show(self, _: datetime) -> None:
-        """Call the listeners."""
         self._showing = False
         for listener in list(self._listeners):
             listener()

@@ -241,7 +241,6 @@ async def _async_respond(
 
 
 async def _async_no_notice() -> str:
-    """Return that nothing is said of an answer that was cut off."""
     return ""
 
 

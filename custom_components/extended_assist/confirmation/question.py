@@ -382,7 +382,6 @@ def _waiting(hass: HomeAssistant, plan: Plan, before: Plan | None, then: str, re
 
 
 def _messages(chat_log: ChatLog | None) -> int:
-    """Return the number of user messages in a conversation."""
     return sum(isinstance(content, UserContent) for content in chat_log.content) if chat_log else 0
 
 

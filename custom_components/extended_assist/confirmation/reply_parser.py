@@ -267,19 +267,16 @@ def _without_accents(text: str) -> str:
 
 @cache
 def _own_phrases(kind: str, language: str) -> frozenset[_Tokens]:
-    """Return the phrases of a kind in a language."""
     return frozenset(map(_tokens, _PHRASES[language][kind]))
 
 
 @cache
 def _phrases(kind: str, language: str | None) -> frozenset[_Tokens]:
-    """Return the phrases of a kind in a language and in English."""
     return _own_phrases(kind, language or ENGLISH) | _own_phrases(kind, ENGLISH)
 
 
 @cache
 def _all_phrases(kinds: frozenset[str], language: str | None) -> frozenset[_Tokens]:
-    """Return the phrases of some kinds in a language and in English."""
     return frozenset(phrase for kind in kinds for phrase in _phrases(kind, language))
 
 
@@ -289,7 +286,6 @@ def _length_at(tokens: _Tokens, start: int, phrases: frozenset[_Tokens]) -> int:
 
 
 def _lengths_at(tokens: _Tokens, start: int, phrases: frozenset[_Tokens]) -> list[int]:
-    """Return the lengths of the phrases at a place."""
     ends = range(1, min(_longest(phrases), len(tokens) - start) + 1)
     return [length for length in ends if tokens[start : start + length] in phrases]
 
@@ -300,7 +296,6 @@ def _longest(phrases: frozenset[_Tokens]) -> int:
 
 
 def _has(tokens: _Tokens, phrases: frozenset[_Tokens]) -> bool:
-    """Return whether one of the phrases occurs in the tokens."""
     return any(_length_at(tokens, start, phrases) for start in range(len(tokens)))
 
 

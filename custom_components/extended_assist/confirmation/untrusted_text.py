@@ -188,7 +188,6 @@ async def async_mark_free_names(hass: HomeAssistant, result: llm.ToolResult, giv
 
 
 def _as_text(data: Any) -> str:
-    """Return data of any type as JSON."""
     return json.dumps(data, ensure_ascii=False, default=str)
 
 

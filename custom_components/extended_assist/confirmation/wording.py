@@ -112,7 +112,6 @@ def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mappin
 
 
 def _framed(words: str, names: list[str], frame: Frame, says: Mapping[str, str]) -> str:
-    """Return words with the texts of a frame around them."""
     for kind, value in reversed(frame):
         words = says[kind].format(time=value, what=words, name=", ".join(names), values=value)
     return words

@@ -165,5 +165,4 @@ class Gone:
 
 
 def _read(valid: Mapping[str, Any]) -> Fact:
-    """Return a fact from what was stored and is valid."""
     return Fact(**{key: value for key, value in valid.items() if key in _NAMES})

@@ -57,7 +57,6 @@ def look_up(hass: HomeAssistant, exposure: Exposure, words: str, about: Iterable
 
 
 def _areas(registry: ar.AreaRegistry, name: str) -> list[str]:
-    """Return the ids of the areas with a name or an alias."""
     if area := registry.async_get_area_by_name(name):
         return [area.id]
     return [area.id for area in registry.async_get_areas_by_alias(name)]

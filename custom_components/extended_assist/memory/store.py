@@ -305,7 +305,6 @@ class Memory:
                 self._store.async_delay_save_confirmed(self._data, _RETRY_DELAY)
 
     async def _async_on_user_removed(self, event: Event) -> None:
-        """Delete the private facts of a removed user."""
         await self._async_delete_of(event.data["user_id"])
 
     async def _async_delete_of(self, user_id: str) -> None:
@@ -320,13 +319,11 @@ class Memory:
 
 @callback
 def _is_new_id(data: er.EventEntityRegistryUpdatedData) -> bool:
-    """Return whether an entity got a new id."""
     return "old_entity_id" in data
 
 
 @callback
 def _is_removed(data: ar.EventAreaRegistryUpdatedData) -> bool:
-    """Return whether an area was removed."""
     return data["action"] == "remove"
 
 

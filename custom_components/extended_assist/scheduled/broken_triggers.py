@@ -67,7 +67,6 @@ class InVain:
             self._timer = None
 
     def _is_meant(self, task: ScheduledTask) -> bool:
-        """Return whether a task waits for triggers and its entry is started."""
         return waits_for_triggers(task) and self._is_fulfilled(task)
 
     async def async_is_vain(self, task: ScheduledTask) -> bool:

@@ -105,7 +105,6 @@ def _is_plain(condition: Any) -> bool:
 
 
 def _ids_in(conditions: list[dict[str, Any]]) -> frozenset[str]:
-    """Return every word in conditions that has the form of an entity id."""
     words = (word for text, _ in texts_in(conditions) for word in text.replace(",", " ").split())
     return frozenset(filter(valid_entity_id, words))
 

@@ -302,7 +302,6 @@ def _tag(task: ScheduledTask) -> str:
 
 
 def _key(verb: str, token: str) -> str:
-    """Return the text of a button's event."""
     return f"{DOMAIN}_{verb}_{token}"
 
 

@@ -88,7 +88,6 @@ def _missed(rule: Recurrence, after: float, until: float) -> tuple[float | None,
 
 
 def _is_plain(day: date) -> bool:
-    """Return whether no clock change happens on a day or at its end."""
     zone = dt_util.get_default_time_zone()
     ends = [datetime.combine(day + ONE_DAY, time(fold=fold), zone) for fold in (0, 1)]
     return {end.utcoffset() for end in ends} == {datetime.combine(day, time(), zone).utcoffset()}

@@ -66,7 +66,6 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
 
 
 def _linked(parts: list[What]) -> What:
-    """Link parts in their order and return the first one."""
     for before, following in pairwise(parts):
         before.then = following
     return parts[0]

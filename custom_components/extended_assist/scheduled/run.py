@@ -98,7 +98,6 @@ class TaskRun:
 
     @callback
     def _interrupt(self) -> None:
-        """End a sequence before its next step."""
         if not self.interrupted.done():
             self.interrupted.set_result(None)
 

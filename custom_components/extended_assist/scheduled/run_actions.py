@@ -280,18 +280,15 @@ async def _async_agree(call: ToolCall, task: ScheduledTask, plan: Plan, run: Tas
 
 
 def _is_resolved(step: Mapping[str, Any]) -> bool:
-    """Return whether a step was made concrete when it was agreed to."""
     return "entity_ids" in step
 
 
 def _as_step(step: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a concrete step in the syntax of scripts."""
     target = {"target": {"entity_id": step["entity_ids"]}} if step.get("targeted") else {}
     return {"action": step["action"], "data": step.get("data") or {}, **target}
 
 
 def _reports(answer: Mapping[str, Any]) -> str:
-    """Return the outcome of each entity."""
     entities = answer.get("entities")
     reports = "; ".join(f"{key}: {value}" for key, value in entities.items()) if isinstance(entities, dict) else ""
     return f": {reports}" if reports else ""
@@ -366,5 +363,4 @@ def spoken(names: tuple[str, ...]) -> str:
 
 
 def _open(hass: HomeAssistant, acts: Mapping[str, Act], *statuses: Status) -> bool:
-    """Return whether an act has one of some statuses."""
     return any(achieved(hass, act) in statuses for act in acts.values())

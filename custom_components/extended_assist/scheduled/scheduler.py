@@ -175,7 +175,6 @@ class Fulfilling:
         return moment - max(one.moment, self._started) > READY_TIME or one.late > most - LOOK
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work outside any conversation."""
         ContextVariables().run(self._hass.async_create_task, work, f"{DOMAIN} runs a scheduled task", eager_start=False)
 
     @callback
