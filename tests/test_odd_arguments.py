@@ -10,7 +10,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.actions.targets import Expander
-from custom_components.extended_assist.calls.arguments import MAX_DEPTH, MAX_ITEMS
+from custom_components.extended_assist.calls.call import MAX_DEPTH, MAX_ITEMS
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.functions.definition import read_definition

@@ -24,9 +24,8 @@ from .claude.errors import TurnError, async_sentence
 from .claude.models import Abilities, async_check_model, find_model
 from .claude.options import AgentOptions
 from .claude.retry import Patience, Retry
-from .claude.token_limit import async_check_token_limit, is_used_up
 from .claude.turn import AgentTurn
-from .claude.usage import TokenMeter
+from .claude.usage import TokenMeter, async_check_token_limit, is_used_up
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN
 from .repair_issues.agents import async_check_left_out, async_resolve_unless_ignored
 from .scheduled.manager import ScheduledTasks

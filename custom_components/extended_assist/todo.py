@@ -23,9 +23,8 @@ from .memory.fact import Fact, now
 from .memory.ownership import Writer, async_writer_of
 from .memory.store import Memory, async_get_memory
 from .results import ToolError
-from .scheduled.limits import LimitReachedError
 from .scheduled.manager import async_get_scheduled_tasks
-from .scheduled.ownership import async_may_change
+from .scheduled.ownership import LimitReachedError, async_may_change
 from .scheduled.scheduled_task import MAX_WORDS, Audience, Hearer, Owner, ScheduledTask, Until, What, When
 
 PARALLEL_UPDATES = 1

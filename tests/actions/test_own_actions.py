@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.extended_assist.actions.own_actions import constant_choices
+from custom_components.extended_assist.actions.automation_context import constant_choices
 
 
 @pytest.mark.parametrize(

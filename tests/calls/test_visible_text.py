@@ -11,8 +11,14 @@ from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.plan import Part, Plan, Step
 from custom_components.extended_assist.calls.visible_text import one_line, quoted
 from custom_components.extended_assist.confirmation.approval_requests import async_question
-from custom_components.extended_assist.confirmation.question_parts import Item, question_of
-from custom_components.extended_assist.confirmation.wording import LANGUAGES, async_lines, step_for, words_for
+from custom_components.extended_assist.confirmation.wording import (
+    LANGUAGES,
+    Item,
+    async_lines,
+    question_of,
+    step_for,
+    words_for,
+)
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.confirmation.question_parts import MAX_HEARD, MAX_READ, length
+from custom_components.extended_assist.confirmation.wording import MAX_HEARD, MAX_READ, length
 from custom_components.extended_assist.const import CONF_FAMILIES
 from homeassistant.core import HomeAssistant
 from tests.claude.test_question import DOOR, LAMP, PERFORM, SO_BE_IT, Say, ask_first, results, say

@@ -9,7 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.confirmation.question_parts import MAX_HEARD, length
+from custom_components.extended_assist.confirmation.wording import MAX_HEARD, length
 from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.simulation.run import rehearse
 from custom_components.extended_assist.tools import simulation_subject

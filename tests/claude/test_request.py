@@ -13,8 +13,7 @@ import pytest
 import voluptuous as vol
 
 from custom_components.extended_assist.claude.request import Rendering, offered_tools, to_messages, to_tools
-from custom_components.extended_assist.claude.response_blocks import Block, ResponseBlocks
-from custom_components.extended_assist.claude.thinking_blocks import Prefix
+from custom_components.extended_assist.claude.response_blocks import Block, Prefix, ResponseBlocks
 from homeassistant.components.conversation import (
     AssistantContent,
     Content,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.claude import server_limits as room
-from custom_components.extended_assist.claude.server_limits import KEPT_FOR, Refused
+from custom_components.extended_assist.claude import request_repair as room
+from custom_components.extended_assist.claude.request_repair import KEPT_FOR, Refused
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir, llm

@@ -8,15 +8,16 @@ import re
 
 import pytest
 
-from custom_components.extended_assist.confirmation.question_parts import (
+from custom_components.extended_assist.confirmation.reply_parser import Reply, asks_for_more, parse_reply
+from custom_components.extended_assist.confirmation.wording import (
+    LANGUAGES,
     MAX_HEARD,
     Item,
     PortionedQuestion,
     length,
     question_of,
+    words_for,
 )
-from custom_components.extended_assist.confirmation.reply_parser import Reply, asks_for_more, parse_reply
-from custom_components.extended_assist.confirmation.wording import LANGUAGES, words_for
 
 LISTED = json.loads(Path("custom_components/extended_assist/confirmation/replies.json").read_text("utf-8"))
 UNLOCK = Item("unlock Front Door", matters=True)

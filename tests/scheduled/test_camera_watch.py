@@ -30,8 +30,8 @@ from custom_components.extended_assist.const import (
     EVENT_LOOKED,
 )
 from custom_components.extended_assist.flows.agent import default_task
-from custom_components.extended_assist.scheduled import camera_check, camera_watch, execution
-from custom_components.extended_assist.scheduled.camera_check import Look, tokens_of_look
+from custom_components.extended_assist.scheduled import camera_watch, execution
+from custom_components.extended_assist.scheduled.camera_watch import Look, tokens_of_look
 from custom_components.extended_assist.scheduled.lifecycle import next_look
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask, Sighting, Watch, read_stored
@@ -349,7 +349,7 @@ class Slow:
         self.outcome: Look | BaseException = Look.SEEN
         self.tasks: list[asyncio.Task[Any] | None] = []
         self.chat_logs: list[Any] = []
-        monkeypatch.setattr(camera_check, "async_look", self.async_look)
+        monkeypatch.setattr(camera_watch, "async_look", self.async_look)
 
     async def async_look(self, *_: Any) -> Look:
         """Look for as long as it takes."""
@@ -817,7 +817,7 @@ async def test_unexpected_errors(
     async def broken(*_: Any) -> Any:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(camera_check, "async_take", broken)
+    monkeypatch.setattr(camera_watch, "async_take", broken)
     await watch()
     await go_by(3)
     assert (await the_wish(hass)).is_standing

@@ -20,7 +20,7 @@ from custom_components.extended_assist.confirmation.approval_requests import asy
 from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.panel.scheduled import async_standing
-from custom_components.extended_assist.scheduled.camera_check import tokens_of_look
+from custom_components.extended_assist.scheduled.camera_watch import tokens_of_look
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.scheduled.scheduled_task import read_stored
 from custom_components.extended_assist.scheduled.store import KEY

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from custom_components.extended_assist.scheduled import condition_cache, scheduler
+from custom_components.extended_assist.scheduled import scheduler, triggers as condition_cache
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask, Until, When
 from custom_components.extended_assist.scheduled.store import ScheduledTaskStore

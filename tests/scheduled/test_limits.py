@@ -3,8 +3,8 @@
 import pytest
 
 from custom_components.extended_assist.scheduled import lifecycle
-from custom_components.extended_assist.scheduled.limits import LimitReachedError
 from custom_components.extended_assist.scheduled.manager import ScheduledTasks, async_get_scheduled_tasks
+from custom_components.extended_assist.scheduled.ownership import LimitReachedError
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask, Watch, When
 from homeassistant.core import HomeAssistant
 

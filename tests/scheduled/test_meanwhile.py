@@ -10,8 +10,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.confirmation.phone_approval import PhoneAnswer
 from custom_components.extended_assist.scheduled import execution, lifecycle, run_actions, scheduler
 from custom_components.extended_assist.scheduled.lifecycle import Ending
-from custom_components.extended_assist.scheduled.limits import LimitReachedError
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
+from custom_components.extended_assist.scheduled.ownership import LimitReachedError
 from custom_components.extended_assist.scheduled.scheduled_task import (
     MAX_ENDED,
     Audience,

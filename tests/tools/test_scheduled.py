@@ -17,7 +17,7 @@ from custom_components.extended_assist.confirmation.untrusted_text import MARK
 from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
 from custom_components.extended_assist.results import ToolError, size
-from custom_components.extended_assist.scheduled import limits
+from custom_components.extended_assist.scheduled import ownership as limits
 from custom_components.extended_assist.scheduled.description import entity_ids_of
 from custom_components.extended_assist.scheduled.manager import ScheduledTasks, async_get_scheduled_tasks
 from custom_components.extended_assist.scheduled.ownership import async_may_see

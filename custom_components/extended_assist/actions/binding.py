@@ -30,7 +30,7 @@ from homeassistant.helpers.typing import TemplateVarsType
 
 from ..results import texts_in
 from ..templates.bound_template import BoundTemplate, BoundVariables, TemplateRun
-from .rendered_data import RenderedPart, Values
+from .data import RenderedPart, Values
 
 MAX_ROUNDS: Final = 10_000
 """Rounds of all loops of one run together, as many as Home Assistant allows one loop that waits for a condition."""

@@ -16,9 +16,8 @@ from ..calls.call import ToolCall
 from ..exposure.entities import Exposure
 from ..exposure.groups import hidden_beside
 from ..results import FreeTextError, ToolError, texts_in
-from .data import ACTION, CheckText, DataCheck, refuse_templates
+from .data import ACTION, CheckText, DataCheck, RenderedPart, listed, refuse_templates
 from .entity_actions import ACTIONS, OFFERED, ONLY_LISTED_KINDS, Kind, kind_of, offered_by
-from .rendered_data import RenderedPart, listed
 from .rules import (
     APPLY,
     SCRIPT_SERVICES,

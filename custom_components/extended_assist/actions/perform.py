@@ -14,7 +14,7 @@ from ..exposure.responses import safe_reason, visible_response
 from ..results import FreeTextError, ToolError, size
 from ..worker.interruptible import async_pause
 from .check import ResolvedAction
-from .script_result import ENDING_DOMAINS, async_not_finished
+from .run import ENDING_DOMAINS, async_not_finished
 
 _NOTES = 1_000
 """Characters kept free for what is said about entities left out, and for the outcome."""

@@ -1,4 +1,4 @@
-"""Which actions assistants may use at all, and what their descriptions say they take."""
+"""Which actions an assistant may use, and which targets and fields their descriptions define."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from homeassistant.const import Platform
-from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service
+from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service, callback
 from homeassistant.helpers import service as service_helper
 
 from ..const import DOMAIN
 from ..exposure.domains import WITH_ENTITIES
-from .entity_actions import ACTIONS, ONLY_LISTED_KINDS, Kind
+from .entity_actions import ACTIONS, ONLY_LISTED_KINDS, PLAIN, Kind, kind_of
 from .targets import Fits
 
 # Code, configuration, restarts, backups, logs and history: never, whatever the options list. Nor talking to an agent, this
@@ -100,3 +100,23 @@ def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[st
         return Fits(action, frozenset(one for wanted in filters for one in wanted["domain"]), filters)
     is_entity_domain = domain in {*Platform, "automation", "script"}
     return Fits(action, frozenset({domain}) if is_entity_domain and not filters else None, filters)
+
+
+# These send texts to people and do nothing else with them.
+_TELLERS = frozenset({"notify", "persistent_notification"})
+_TOLD = frozenset({"message", "title"})
+
+
+@callback
+def unknown_fields(hass: HomeAssistant, action: str, computed: Mapping[Any, Any]) -> list[Any]:
+    """Return the fields, of those that hold templates, of which it cannot be known beforehand that they name nothing."""
+    domain, _, name = action.partition(".")
+    service = hass.services.async_services_for_domain(domain).get(name)
+    carried_out = service is not None and is_entity_service(service)
+    unknown = []
+    for key, value in computed.items():
+        is_told = domain in _TELLERS and key in _TOLD and isinstance(value, str)
+        is_plain = carried_out and kind_of(action, key) in PLAIN
+        if not (is_told or is_plain):
+            unknown.append(key)
+    return unknown

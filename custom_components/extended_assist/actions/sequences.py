@@ -20,13 +20,11 @@ from homeassistant.helpers.template import is_template_string
 from ..calls.call import ToolCall
 from ..exposure.groups import members_of
 from ..results import ToolError
-from .automation_context import CREATE, OwnParts
+from .automation_context import CREATE, PHONE, OwnParts, async_check_created, phone_action, possible_target
 from .check import ResolvedAction, async_check_action
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
-from .field_kinds import unknown_fields
 from .listed_triggers import ListedTriggers
-from .own_actions import PHONE, async_check_created, phone_action, possible_target
-from .rules import APPLY
+from .rules import APPLY, unknown_fields
 from .targets import REFERENCES, check_whole
 from .text_check import Texts, holds_template
 

@@ -19,7 +19,7 @@ from ..calls.caller import outside_conversation
 from ..const import DOMAIN, LOGGER
 from .client import ConnectionFailedError, async_list_models
 from .conversation_snapshot import Ledgers
-from .server_limits import Refused
+from .request_repair import Refused
 
 LOOK_AGAIN = timedelta(minutes=1)
 """Time between checks of an unavailable server."""

@@ -34,9 +34,8 @@ from .options import CONTEXT_EDITING, inspected, model_fields
 from .output_filter import filter_for
 from .request import Rendering, offered_tools, system_prompt
 from .request_repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
-from .response_blocks import Block, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
+from .response_blocks import Block, Prefix, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
 from .stream import ResponseStream
-from .thinking_blocks import Prefix
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
 from .turn import AgentTurn
 from .usage import trace_of

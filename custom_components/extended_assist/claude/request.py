@@ -20,8 +20,7 @@ from homeassistant.helpers.json import json_dumps
 from ..cameras.image_cache import KeptPicture, LookResult
 from ..cameras.resize import MEDIA_TYPE
 from ..const import LOGGER
-from .response_blocks import Block, ResponseBlocks, own_native, where_thinking_begins
-from .thinking_blocks import THINKING, Prefix
+from .response_blocks import THINKING, Block, Prefix, ResponseBlocks, own_native, where_thinking_begins
 from .tool_keys import KeyNames, exchanged
 
 

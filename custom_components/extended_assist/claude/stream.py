@@ -26,8 +26,7 @@ from ..const import LOGGER
 from ..llm_tools.extended_tool import unknown_tool
 from . import response_blocks
 from .output_filter import AnswerFilter
-from .response_blocks import UNFINISHED, Block, ResponseBlocks, is_quiet, is_writable, read_arguments
-from .thinking_blocks import THINKING
+from .response_blocks import THINKING, UNFINISHED, Block, ResponseBlocks, is_quiet, is_writable, read_arguments
 from .tool_keys import KeyNames
 
 type Event = dict[str, Any]

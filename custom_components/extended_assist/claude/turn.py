@@ -15,9 +15,9 @@ from ..confirmation.question import Hearing
 from .conversation_snapshot import ConversationLedger
 from .options import AgentOptions
 from .request import Rendering
+from .request_repair import Refused
 from .response_blocks import Block
 from .retry import Patience, Retry
-from .server_limits import Refused
 from .tool_keys import KeyNames
 from .usage import TokenMeter
 

@@ -1,4 +1,4 @@
-"""What each agent has used: tokens and requests, in all and in this month; kept over restarts."""
+"""The tokens and requests of each agent, in total and in this month, stored over restarts; and the monthly limit."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -7,6 +7,7 @@ from typing import Any
 
 import voluptuous as vol
 
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.singleton import singleton
@@ -14,7 +15,8 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..calls.caller import outside_conversation
-from ..const import DOMAIN
+from ..const import CONF_MONTHLY_TOKENS, DOMAIN
+from ..repair_issues.agents import NEARLY_USED, USED_UP, async_raise_issue, async_resolve_issue
 from ..storage import ConfirmedStore, async_load, shape
 
 REQUESTS = "requests"
@@ -174,3 +176,33 @@ async def async_get_meters(hass: HomeAssistant) -> TokenMeters:
     meters = TokenMeters(hass)
     await meters.async_load()
     return meters
+
+
+WARNING_SHARE = 0.8
+"""Share of the month's tokens at which the user is warned: early enough to raise the limit before the agent stops."""
+
+
+@callback
+def is_used_up(subentry: ConfigSubentry, meter: TokenMeter) -> bool:
+    """Return whether an agent has used all that it may in this month."""
+    limit: int | None = subentry.data.get(CONF_MONTHLY_TOKENS)
+    return limit is not None and meter.month_tokens >= limit
+
+
+@callback
+def async_check_token_limit(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry, meter: TokenMeter) -> None:
+    """Raise or settle the issues about an agent's tokens."""
+    limit, used = subentry.data.get(CONF_MONTHLY_TOKENS, 0), meter.month_tokens
+    due = None
+    if limit and used >= limit * WARNING_SHARE:
+        due = USED_UP if is_used_up(subentry, meter) else NEARLY_USED
+    for key in (NEARLY_USED, USED_UP):
+        if key == due:
+            async_raise_issue(hass, key, entry_id, subentry, {"agent": subentry.title, "limit": _spaced(limit)})
+        else:
+            async_resolve_issue(hass, key, subentry.subentry_id)
+
+
+def _spaced(number: float) -> str:
+    """Return a number with narrow spaces, which separate thousands in every language."""
+    return f"{number:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")

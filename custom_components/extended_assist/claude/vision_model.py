@@ -21,7 +21,7 @@ from ..cameras.resize import MEDIA_TYPE, FittedPicture
 from ..cameras.snapshot import TakenPicture
 from ..const import CONF_EFFORT, CONF_THINKING, SUBENTRY_CONVERSATION
 from ..results import ToolError
-from ..scheduled.camera_check import Eyes
+from ..scheduled.camera_watch import Eyes
 from .client import async_stream
 from .errors import TurnError, key_of
 from .models import Abilities, find_model
@@ -30,8 +30,7 @@ from .request_repair import is_about_fields
 from .response_blocks import Block
 from .retry import Patience, Retry
 from .stream import ResponseStream
-from .token_limit import is_used_up
-from .usage import TokenMeter, async_get_meters
+from .usage import TokenMeter, async_get_meters, is_used_up
 
 NO_EYES = (
     "The model of this agent cannot see pictures. Tell the user that an administrator can choose an AI Task that looks, under "

@@ -20,9 +20,8 @@ from ..repair_issues.entries import NOBODY_TO_ASK, async_raise_entry_issue
 from ..results import texts_in
 from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, Leaf, counts, is_later, leaves, without_kind
 from .mentions import Said, is_named, is_said
-from .question_parts import Item
 from .untrusted_text import marks, was_heard
-from .wording import names_of, say, spoken_list
+from .wording import Item, names_of, say, spoken_list
 
 ASK_LATER: Final = f"{DOMAIN}.ask_later"
 """The scheduled question to an agent; it counts as outward, as its conversation does not show who chose the words."""

@@ -27,11 +27,10 @@ from ..exposure.fixed_values import has_free_name
 from ..worker.interruptible import async_pause
 from .confirmation_reason import async_reason_to_ask, async_remark, items_of
 from .consequential import are_alike
-from .question_parts import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
 from .recheck import digest
 from .reply_parser import AskedWords, Reply, asked_words_of, asks_for_more, parse_reply
 from .untrusted_text import OwnResult, marked
-from .wording import async_lines, words_for
+from .wording import MAX_HEARD, MAX_READ, Item, PortionedQuestion, async_lines, question_of, words_for
 
 ANSWER_TIME = 300.0
 """Seconds in which the user can agree; Home Assistant keeps a conversation as long."""

@@ -16,9 +16,8 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from ..calls.activity import Happening, tell
-from ..calls.arguments import check_arguments
 from ..calls.background_calls import LONGEST, async_cut_off, async_finish, async_watched
-from ..calls.call import RefusedResult, ToolCall, failure
+from ..calls.call import RefusedResult, ToolCall, check_arguments, failure
 from ..calls.caller import Caller, in_context_of_its_own
 from ..calls.change_recorder import Recording, recording
 from ..calls.journal import async_get_journal

@@ -30,8 +30,7 @@ from ..const import DOMAIN
 from ..exposure.entities import Exposure
 from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, size
-from ..scheduled.limits import LimitReachedError
-from ..scheduled.ownership import NotTheirsError
+from ..scheduled.ownership import LimitReachedError, NotTheirsError
 from ..storage import NotStoredError
 
 MAX_WAITING: Final = 20

@@ -17,7 +17,6 @@ from ..exposure.safe_log import log_unexpected
 from ..results import ToolError, format_time, texts_in
 from ..worker.interruptible import ends_task
 from . import lifecycle
-from .condition_cache import async_holds
 from .delivery import async_deliver
 from .description import told_shortly
 from .lifecycle import Ending, Performed, TaskOutcome
@@ -27,6 +26,7 @@ from .run import StoppedError, TaskRun
 from .run_actions import Performers, async_act
 from .scheduled_task import Audience, Hearer, ScheduledTask, Sighting, Watch, What
 from .tool_call import HIDDEN, NotDoneError, async_answer, async_valid_call
+from .triggers import async_holds
 
 MAX_LATE = 300.0
 """The most seconds that an action may be late: a light that turns on hours later does harm."""

@@ -1,7 +1,9 @@
-"""The manager of all scheduled tasks: it finds them, changes them and drops them."""
+"""The manager of all scheduled tasks: it finds, changes and drops them, and follows changes of entity ids."""
 
 import asyncio
 from collections.abc import Callable, Iterable
+import re
+from typing import Any
 from weakref import WeakValueDictionary
 
 from homeassistant.auth import EVENT_USER_REMOVED
@@ -12,6 +14,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.start import async_at_started
+from homeassistant.helpers.template import is_template_string
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 
@@ -20,10 +23,9 @@ from ..calls.journal import CANCELLED, FACT, SCHEDULED, WISH, WISH_CHANGED, asyn
 from ..const import DOMAIN
 from ..results import ToolError
 from . import lifecycle
-from .camera_check import FindEyes
+from .camera_watch import FindEyes
 from .delivery import async_dismiss, async_listen_answers, async_withdraw
-from .entity_renames import rename
-from .limits import check_room
+from .ownership import check_room
 from .run import TaskRun
 from .run_actions import Performers
 from .scheduled_task import SEVERAL, ScheduledTask, change_with_restore
@@ -353,3 +355,36 @@ async def async_get_scheduled_tasks(hass: HomeAssistant) -> ScheduledTasks:
     tasks = ScheduledTasks(hass)
     await tasks.async_load()
     return tasks
+
+
+_NO_IDS = frozenset({"action", "service"})
+"""Keys with an action's name: a script's action looks like its entity id but does not change with it."""
+
+
+def rename(task: ScheduledTask, old: str, new: str) -> bool:
+    """Replace an entity id everywhere in a task; return whether the task changed."""
+    before = task.when.triggers, task.conditions, [part.actions for part in task.what.parts], task.audience.target
+    task.what.things = {new if key == old else key: thing for key, thing in task.what.things.items()}
+    after = _renamed(before, old, new)
+    task.when.triggers, task.conditions, actions, task.audience.target = after
+    for part, renamed in zip(task.what.parts, actions, strict=True):
+        part.actions = renamed
+    if (watch := task.when.watch) is not None and old in watch.entity_ids:
+        watch.entity_ids = _renamed(watch.entity_ids, old, new)
+        return True
+    return bool(after != before)
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """Return a value with an entity id replaced, also inside templates and comma-separated lists."""
+    if isinstance(value, dict):
+        return {
+            _renamed(key, old, new): item if key in _NO_IDS else _renamed(item, old, new) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(_renamed(item, old, new) for item in value)
+    if not isinstance(value, str) or old not in value:
+        return value
+    if is_template_string(value):
+        return re.sub(rf"(?<![\w.])(states\.)?{re.escape(old)}(?!\w)", lambda found: (found[1] or "") + new, value)
+    return ",".join(part.replace(old, new) if part.strip() == old else part for part in value.split(","))

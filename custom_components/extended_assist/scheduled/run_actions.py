@@ -31,12 +31,12 @@ from ..confirmation.recheck import bound, digest
 from ..confirmation.wording import step_for
 from ..exposure.entities import Exposure
 from ..results import ToolError
-from .condition_cache import async_holds
 from .lifecycle import Performed
 from .parts import targets_of
 from .run import StoppedError, TaskRun
 from .scheduled_task import Owner, ScheduledTask
 from .tool_call import HIDDEN, NotDoneError, async_valid_call
+from .triggers import async_holds
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
 """Does what was kept for later under a name of its own, with its data, and says what happened; raises ToolError."""

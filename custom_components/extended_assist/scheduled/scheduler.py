@@ -21,16 +21,14 @@ from ..results import ToolError
 from ..worker.interruptible import ends_task
 from . import execution, lifecycle
 from .broken_triggers import InVain
-from .camera_check import FindEyes
-from .camera_watch import Watching
-from .condition_cache import Gates, async_holds
+from .camera_watch import FindEyes, Watching
 from .lifecycle import Ending, Occasion, TaskOutcome
 from .parts import follow_up
 from .run import ENDED, UNLOADED, USER_GONE, StoppedError, TaskRun
 from .run_actions import Performers
 from .scheduled_task import ScheduledTask, What
 from .store import ScheduledTaskStore
-from .triggers import Triggers
+from .triggers import Gates, Triggers, async_holds
 
 LOOK = 30.0
 """Seconds between checks of the clock if the system reports no clock changes, or something is not ready."""

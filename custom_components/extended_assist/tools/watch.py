@@ -25,7 +25,7 @@ from ..claude.vision_model import check_eyes, thought_of_look
 from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure.entities import ExposedEntity
 from ..results import ToolError, format_duration
-from ..scheduled.camera_check import tokens_of_look
+from ..scheduled.camera_watch import tokens_of_look
 from ..scheduled.creation import async_keep, owner_of
 from ..scheduled.description import told_audience
 from ..scheduled.parser import async_read_audience
