@@ -1,1 +1,1 @@
-"""What is to be done to the home: checked before it is done, done under watch, or later."""
+"""Check actions and sequences before they run, and run them."""

@@ -26,25 +26,25 @@ CREATE: Final = "scene.create"
 SNAPSHOT: Final = "snapshot_entities"
 
 _BY_ENTITY = frozenset({"numeric_state", "state", "zone"})
-"""Kinds of triggers that tell which of the entities that they name set them off."""
+"""Kinds of triggers whose trigger data names the entity that fired."""
 _MARK = re.compile(r"(?P<name>[a-z0-9_]{1,60})_ea[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnParts:
-    """What an automation itself sends, keeps and is set off by."""
+    """The buttons, scenes and trigger entities that an automation defines itself."""
 
     answers: frozenset[str] = frozenset()
-    """Ids of the buttons under messages that it sends."""
+    """Ids of the buttons in notifications that it sends."""
     scenes: frozenset[str] = frozenset()
-    """Scenes of exposed entities that it makes."""
+    """Scenes that it creates from exposed entities only."""
     triggering: tuple[str, ...] = ()
-    """The entities that set it off, where each of its triggers tells which one did."""
+    """The entities that can trigger it; empty if one of its triggers does not name its entity."""
 
     @classmethod
     @callback
     def of(cls, hass: HomeAssistant, exposure: Exposure, config: Mapping[str, Any]) -> OwnParts:
-        """Read an automation or script, in the present names of its keys."""
+        """Read the config of an automation or script; its keys must have their current names."""
         answers, scenes = set[str](), set[str]()
         for step in steps_in([config.get("actions"), config.get("sequence")]):
             data = step.get("data")
@@ -61,21 +61,21 @@ class OwnParts:
 
 
 def marked(scene_id: str) -> str:
-    """Return the id of a scene with a mark, so that it is never that of a scene that somebody else made."""
+    """Return a scene id with a checksum suffix, so that it cannot equal the id of another scene."""
     if (found := _MARK.fullmatch(scene_id)) and marked(found["name"]) == scene_id:
         return scene_id
     return f"{scene_id}_ea{hashlib.sha256(scene_id.encode()).hexdigest()[:8]}"
 
 
 def kept_by(data: Mapping[str, Any]) -> list[str]:
-    """Return the entities of a scene that is made."""
+    """Return the entities of a scene that scene.create makes."""
     kept, entities = data.get(SNAPSHOT) or [], data.get("entities") or []
     listed = kept if isinstance(kept, list) else [kept]
     return [*map(str, listed), *map(str, entities if isinstance(entities, Mapping | list) else [entities])]
 
 
 def steps_in(part: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every object that stands where a step may stand; what an action is given as data is none."""
+    """Yield every mapping that can be a step; the data of actions is skipped."""
     if isinstance(part, Mapping):
         yield part
     inner = (
@@ -94,7 +94,7 @@ def _action(step: Mapping[str, Any]) -> Any:
 
 
 def _buttons(data: Any) -> Iterator[str]:
-    """Yield the ids of the buttons under a message."""
+    """Yield the ids of a notification's buttons."""
     listed = data.get("actions") if isinstance(data, Mapping) else None
     for button in listed if isinstance(listed, list) else ():
         action = button.get("action") if isinstance(button, Mapping) else None
@@ -103,7 +103,7 @@ def _buttons(data: Any) -> Iterator[str]:
 
 
 def _triggering(triggers: Any) -> tuple[str, ...]:
-    """Return the entities that triggers name; nothing where one of them is of a kind that does not tell which it was."""
+    """Return the entities of triggers; empty if one trigger is of a kind that does not name its entity."""
     found: dict[str, None] = {}
     for trigger in triggers if isinstance(triggers, list) else [triggers]:
         if not isinstance(trigger, Mapping):
@@ -121,7 +121,7 @@ def _triggering(triggers: Any) -> tuple[str, ...]:
 
 
 def _defined(part: Any) -> Iterator[str]:
-    """Yield every name that a part gives to a variable."""
+    """Yield the name of every variable that a part defines."""
     if isinstance(part, Mapping):
         for key, value in part.items():
             if key in ("variables", "trigger_variables") and isinstance(value, Mapping):
@@ -135,7 +135,7 @@ def _defined(part: Any) -> Iterator[str]:
 
 
 OF_SCENES = frozenset({"scene.delete", "scene.turn_on"})
-"""What may be done with a scene that the automation itself makes."""
+"""Actions that an automation may call on a scene of its own."""
 PHONE = "mobile_app"
 
 _TRIGGERING = re.compile(r"\{\{-?\s*trigger\.entity_id\s*-?\}\}")
@@ -144,9 +144,9 @@ _CREATED = frozenset({"entities", "scene_id", SNAPSHOT})
 
 @callback
 def possible_target(checked: Texts, own: OwnParts, action: str, named: Any, place: str) -> list[str]:
-    """Return the entities that a target may come to name, without scenes of the automation's own.
+    """Return the entities that a target can name, without the automation's own scenes.
 
-    Raises ToolError for a template whose entities are not known beforehand.
+    Raises ToolError for a template whose results are not known in advance.
     """
     found: list[str] = []
     for text in named if isinstance(named, list) else [named]:
@@ -173,7 +173,7 @@ def possible_target(checked: Texts, own: OwnParts, action: str, named: Any, plac
 
 
 def constant_choices(template: str) -> list[str]:
-    """Return the entities of which a template is sure to name one or several; none where it may name others."""
+    """Return the entity ids between which a template chooses; empty if it can return anything else."""
     try:
         found = list(_chosen(environment().parse(template).body))
     except jinja2.TemplateError, RecursionError, ValueError:
@@ -182,7 +182,7 @@ def constant_choices(template: str) -> list[str]:
 
 
 def _chosen(body: list[nodes.Node]) -> Iterator[str]:
-    """Yield the values that the one thing in a body may become; raises ValueError where that is not one of constants."""
+    """Yield the constants that a template body can return; raises ValueError if it can return anything else."""
     parts = [part for node in body for part in (node.nodes if isinstance(node, nodes.Output) else [node])]
     (part,) = (part for part in parts if not (isinstance(part, nodes.TemplateData) and not part.data.strip()))
     match part:
@@ -198,7 +198,7 @@ def _chosen(body: list[nodes.Node]) -> Iterator[str]:
 
 
 def _constants(node: nodes.Expr | None) -> Iterator[str]:
-    """Yield the values that an expression may have; raises ValueError where that is not one of constants."""
+    """Yield the constants that an expression can return; raises ValueError if it can return anything else."""
     match node:
         case nodes.Const(value=str() as text):
             yield from map(str.strip, text.split(","))
@@ -213,7 +213,7 @@ def _constants(node: nodes.Expr | None) -> Iterator[str]:
 
 
 async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: str) -> ResolvedAction:
-    """Return the making of a scene of exposed entities, as it is written; raises ToolError."""
+    """Check the data of scene.create and return the action; raises ToolError unless all entities are exposed."""
     if unknown := [str(key) for key in data if key not in _CREATED]:
         raise ToolError(f"{place}.data: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(_CREATED))}.")
     if holds_template(data):
@@ -250,8 +250,8 @@ async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: st
 
 @callback
 def phone_action(hass: HomeAssistant, device_id: Any) -> str | None:
-    """Return the action that sends a message to a phone with the app, given by its device."""
-    # Looked up where its own functions look: importing these would have Home Assistant load what they need, the cloud included.
+    """Return the notify action of a phone with the companion app, or None; the phone is given by its device id."""
+    # Read from hass.data: an import of mobile_app would make Home Assistant load its dependencies, such as the cloud.
     known: Mapping[str, Any] = hass.data.get(PHONE) or {}
     ids = [key for key, device in (known.get("devices") or {}).items() if device.id == device_id]
     targets = known["notify"].registered_targets if ids and known.get("notify") else {}

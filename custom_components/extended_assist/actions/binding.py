@@ -1,8 +1,8 @@
-"""A sequence made ready to run: Home Assistant runs it, and each template and action of it is ours.
+"""Prepare a checked sequence for Home Assistant's script engine, with our templates and action checks inside.
 
-Home Assistant is never given a text with a template in it. Its validator gets a name in place of each, and what it makes of
-these is exchanged: for templates over exposed entities, and, where they are the data of an action, for what checks the
-action in the moment in which it is performed.
+Home Assistant never receives a template. Its validator gets placeholders, and in the validated sequence each placeholder
+is replaced by a template that reads exposed entities only, or, for the data of an action, by an object that checks the
+action right before it runs.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,36 +33,36 @@ from ..templates.bound_template import BoundTemplate, BoundVariables, TemplateRu
 from .data import RenderedPart, Values
 
 MAX_ROUNDS: Final = 10_000
-"""Rounds of all loops of one run together, as many as Home Assistant allows one loop that waits for a condition."""
+"""The most loop iterations of one run, over all loops: Home Assistant's limit for a single loop with a condition."""
 
 _NAME = re.compile(r"\{\{ extended_assist_(\d+) \}\}")
 _DATA = ("data", "data_template")
 _ACTION = frozenset({CONF_ACTION, CONF_SERVICE_TEMPLATE, CONF_TARGET, ATTR_ENTITY_ID, *_DATA})
 
-# These hold values, in which a key named like a part of a step is none.
+# Keys with plain values: inside them, a key such as `action` is no part of a step.
 _VALUES = frozenset({"event_data", "event_data_template", "metadata"})
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An action in the moment in which it is performed."""
+    """An action with rendered data, right before it runs."""
 
     name: str
     target: RenderedPart
     data: RenderedPart
     is_name_made: bool = False
-    """Whether a template made the name."""
+    """True if a template rendered the name."""
 
 
 type Prepare = Callable[[Asked], Values]
-"""Returns the data with which an action is performed, its target included; raises ToolError for what may not be done."""
+"""Returns the data, with the target, for an action that is about to run; raises ToolError if it may not run."""
 
 
 class Binder:
-    """Binds the parts of one run."""
+    """Replaces the templates and action data of one run."""
 
     def __init__(self, run: TemplateRun, prepare: Prepare) -> None:
-        """Take the run, and what becomes of an action when it is performed."""
+        """Store the run and the function that checks each action before it runs."""
         self._run = run
         self._prepare = prepare
         self._texts: list[str] = []
@@ -71,11 +71,11 @@ class Binder:
 
     @property
     def is_all_performed(self) -> bool:
-        """Return whether each action of the sequence was performed at least once."""
+        """Return whether every action of the sequence ran at least once."""
         return all(action.is_performed for action in self._actions)
 
     async def async_sequence(self, steps: Any) -> list[dict[str, Any]]:
-        """Return a sequence ready to run; raises Invalid for what Home Assistant does not accept."""
+        """Return a sequence for the script engine; raises vol.Invalid if Home Assistant does not accept it."""
         await self._async_compile(steps)
         try:
             validated = await async_validate_actions_config(self._run.hass, cv.SCRIPT_SCHEMA(self._named(steps)))
@@ -85,18 +85,18 @@ class Binder:
         return bound
 
     async def async_variables(self, variables: Mapping[str, Any]) -> ScriptVariables:
-        """Return variables ready to be rendered."""
+        """Return variables that render with our templates."""
         await self._async_compile(variables)
         bound: ScriptVariables = self._bound(cv.SCRIPT_VARIABLES_SCHEMA(self._named(variables)))
         return bound
 
     async def _async_compile(self, part: Any) -> None:
-        """Compile all templates beside the event loop; raises ToolError for one that cannot be."""
+        """Compile all templates in the executor; raises ToolError for an invalid one."""
         texts = {text.strip() for text, _ in texts_in(part, keys=True) if is_template_string(text)}
         await self._run.hass.async_add_executor_job(self._run.compile, texts)
 
     def _named(self, value: Any) -> Any:
-        """A part with a name in place of each template."""
+        """Return a part with a placeholder for each template."""
         match value:
             case str() if is_template_string(value):
                 self._texts.append(value)
@@ -111,7 +111,7 @@ class Binder:
         return _NAME.sub(lambda name: self._texts[int(name[1])], text)
 
     def _bound(self, value: Any) -> Any:
-        """A validated part in which nothing is left that Home Assistant would render or perform by itself."""
+        """Return a validated part in which nothing is left that Home Assistant would render or run by itself."""
         match value:
             case str():
                 return self._told(value)
@@ -134,7 +134,7 @@ class Binder:
         return value
 
     def _values(self, value: Any) -> Any:
-        """A validated part that holds no steps."""
+        """Return a validated part that contains no steps, with its templates replaced."""
         match value:
             case Mapping():
                 return {self._values(key): self._values(item) for key, item in value.items()}
@@ -143,7 +143,7 @@ class Binder:
         return self._bound(value)
 
     def _action(self, step: Mapping[str, Any]) -> Values:
-        """A step whose data is made, and checked, in the moment in which it is performed."""
+        """Return an action step whose data is rendered and checked right before it runs."""
         name: Any = self._bound(step.get(CONF_ACTION, step.get(CONF_SERVICE_TEMPLATE)))
         if isinstance(name, BoundTemplate):
             name = _ActionName(name.template, self._run)
@@ -165,44 +165,44 @@ class Binder:
 
 
 class _ActionName(BoundTemplate):
-    """The name of an action that a template makes; what was made last is what is checked."""
+    """An action name from a template; it stores the last result, which is the name to check."""
 
     __slots__ = ("made",)
 
     @override
     @callback
     def async_render(self, *args: Any, **kwargs: Any) -> Any:
-        """Render and remember."""
+        """Render and store the result."""
         self.made = super().async_render(*args, **kwargs)
         return self.made
 
 
 class _Computed(Template):
-    """What is computed by code where Home Assistant renders a template."""
+    """An object that computes a value where the script engine expects a template."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        """Stand for a template; it needs nothing of a home."""
+        """Create an empty template without hass."""
         super().__init__("", None)  # type: ignore[arg-type] # it renders nothing of a home
 
 
 class _ActionData(_Computed):
-    """The data of an action."""
+    """The data of an action, computed when the script engine renders it."""
 
     __slots__ = ("_data", "_name", "_prepare", "_targets", "is_performed")
 
     def __init__(self, prepare: Prepare, name: str | _ActionName, targets: list[Any], data: list[Any]) -> None:
-        """Take what is written, with bound templates."""
+        """Store the name, targets and data with their replaced templates."""
         super().__init__()
         self._prepare, self._name, self._targets, self._data = prepare, name, targets, data
         self.is_performed = False
-        """True once a step with this data was checked and passed to Home Assistant."""
+        """True after a step with this data was checked and passed to Home Assistant."""
 
     @override
     @callback
     def async_render(self, variables: TemplateVarsType = None, *args: Any, **kwargs: Any) -> Values:
-        """Return the data of an action that may be performed."""
+        """Render and check the action; return its data."""
         target, data = RenderedPart(), RenderedPart()
         for part in self._targets:
             target.add(part, variables)
@@ -216,18 +216,18 @@ class _ActionData(_Computed):
 
 
 class _Breath(_Computed):
-    """Counts the rounds of loops, and lets each begin with a pause, so that it can be ended."""
+    """A short delay at the start of each loop iteration: it counts them and lets a stop take effect."""
 
     __slots__ = ("_next",)
 
     def __init__(self, following: Callable[[], None]) -> None:
-        """Take what counts."""
+        """Store the function that counts."""
         super().__init__()
         self._next = following
 
     @override
     @callback
     def async_render(self, *args: Any, **kwargs: Any) -> int:
-        """Return the milliseconds of the pause."""
+        """Count, and return the delay in milliseconds."""
         self._next()
         return 1

@@ -1,4 +1,4 @@
-"""What an action may do: which actions are allowed, and their targets and data made concrete on exposed entities."""
+"""Check one action: it must be allowed, and its target and data are resolved to exposed entities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _WORDS = re.compile(r"\w[\w .+:-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class ResolvedAction:
-    """An action that may be performed as it is: on these entities, with this data, and nothing else."""
+    """A checked action with its final entities and data."""
 
     domain: str
     service: str
@@ -46,10 +46,10 @@ class ResolvedAction:
     """The exposed entities that it acts on."""
     data: dict[str, Any]
     targeted: bool
-    """Whether entity_ids are its target; otherwise they are in its data."""
+    """True if entity_ids is the target; False if the data names them."""
     supports_response: SupportsResponse
     left_out: int = 0
-    """How many entities the target also means that are not exposed, or would move what is not."""
+    """The number of entities of the target that are left out: not exposed, or groups with hidden members."""
 
     @property
     def name(self) -> str:
@@ -58,7 +58,7 @@ class ResolvedAction:
 
     @property
     def target(self) -> dict[str, list[str]]:
-        """Return the target as Home Assistant takes it."""
+        """Return the target for the action call."""
         return {ATTR_ENTITY_ID: list(self.entity_ids)} if self.targeted else {}
 
     def as_step(self) -> dict[str, Any]:
@@ -76,10 +76,10 @@ async def async_check_action(
     data: Mapping[str, Any] | None = None,
     check_text: CheckText = refuse_templates,
 ) -> ResolvedAction:
-    """Return an action made concrete on exposed entities; the one check for tools, scripts and automations.
+    """Resolve an action to exposed entities; tools, scripts and automations all use this check.
 
-    Target and data may name entities, devices, areas, floors and labels by id or as people say them. Raises ToolError
-    with the place and the reason for what is unknown, not allowed or not exposed.
+    Target and data may name entities, devices, areas, floors and labels by id, name or alias. Raises ToolError with the
+    place and the reason for anything that is unknown, not allowed or not exposed.
     """
     checker = await ActionChecker.async_create(call)
     return checker.check(call.exposure, action, target or {}, data or {}, check_text)
@@ -87,7 +87,7 @@ async def async_check_action(
 
 @dataclass(frozen=True, slots=True)
 class ActionChecker:
-    """The check of actions for one call, at once or in the moment in which they are performed."""
+    """Checks the actions of one call without awaiting anything."""
 
     hass: HomeAssistant
     listed: frozenset[str]
@@ -96,7 +96,7 @@ class ActionChecker:
 
     @classmethod
     async def async_create(cls, call: ToolCall) -> Self:
-        """Read what cannot be read in the moment in which an action is performed."""
+        """Load the action descriptions and the caller's rights."""
         descriptions = await service_helper.async_get_all_descriptions(call.hass)
         user = await call.caller.async_user(call.hass)
         return cls(call.hass, call.options.targetless_actions, descriptions, user is not None and user.is_admin)
@@ -109,7 +109,7 @@ class ActionChecker:
         data: Mapping[str, Any],
         check_text: CheckText = refuse_templates,
     ) -> ResolvedAction:
-        """Return an action made concrete on exposed entities; raises ToolError."""
+        """Resolve an action to exposed entities; raises ToolError."""
         check = _Check(self.hass, exposure, self.listed, self.descriptions, DataCheck(self.hass, exposure, check_text))
         resolved, service = check.resolve(action.strip().lower(), target, data)
         if is_for_admins(service) and not self.is_admin:
@@ -120,7 +120,7 @@ class ActionChecker:
 
     @callback
     def meant(self, exposure: Exposure, action: str, target: Mapping[str, Any]) -> tuple[tuple[str, ...], int] | None:
-        """Return the exposed entities that a target means to an action, with how many were left out; None where it takes none.
+        """Return the exposed entities of a target and the number left out; None if the action takes no target.
 
         Raises ToolError.
         """
@@ -134,7 +134,7 @@ class ActionChecker:
 
     @callback
     def check_made(self, exposure: Exposure, action: str, target: RenderedPart, data: RenderedPart) -> dict[str, Any]:
-        """Return the data of an action that a user wrote, with what templates made of it concrete on exposed entities.
+        """Return the data of an action in a user's function; what templates rendered is resolved to exposed entities.
 
         Raises ToolError.
         """
@@ -143,7 +143,7 @@ class ActionChecker:
         targeted = "target" in description
         wanted, given = split(target.made, data.made, targeted=targeted)
         whole = target.constant | data.constant
-        # Texts that a model gave are values to the one who wrote the function, whatever they look like.
+        # The user who wrote the function chose where the model's texts go, so they are not checked for templates.
         fields = DataCheck(self.hass, exposure, lambda _: None)
         if wanted:
             check = _Check(self.hass, exposure, self.listed, self.descriptions, fields)
@@ -172,7 +172,7 @@ class _Check:
     def resolve(
         self, action: str, target: Mapping[str, Any], data: Mapping[str, Any]
     ) -> tuple[ResolvedAction, Service]:
-        """Check an action in lower case."""
+        """Resolve an action whose name is in lower case."""
         if not ACTION.fullmatch(action):
             raise ToolError(f"'{action}' is not an action. Write it like light.turn_on.")
         domain, name = action.split(".")
@@ -220,7 +220,7 @@ class _Check:
         return resolved, service
 
     def _named_script(self, domain: str, name: str) -> str | None:
-        """Return the exposed script that an action such as script.good_night runs; a hidden one is unknown."""
+        """Return the exposed script that an action such as script.good_night runs, or None; a hidden one is unknown."""
         if domain != "script" or name in SCRIPT_SERVICES:
             return None
         entity_id = er.async_get(self.hass).async_get_entity_id("script", "script", name) or f"script.{name}"
@@ -230,7 +230,7 @@ class _Check:
         return entity_id
 
     def _passed_on(self, entity_ids: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-        """Check the variables that an action passes on to the scripts among its entities."""
+        """Check the variables that an action passes to the scripts among its entities."""
         variables = given.get(_VARIABLES)
         runs = [entity_id for entity_id in entity_ids if entity_id.startswith(("automation.", "script."))]
         if not runs or not variables:
@@ -243,7 +243,7 @@ class _Check:
         return {_VARIABLES: checked}
 
     def _variables(self, script: str, given: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Check what a script is given by its own fields; with any other variable, what it acts on could be changed."""
+        """Check the fields that a script receives; others are refused because they could change its targets."""
         entry = er.async_get(self.hass).async_get(script)
         name = entry.unique_id if entry else script.split(".")[1]
         fields = self.descriptions.get("script", {}).get(name, {}).get("fields")
@@ -257,7 +257,7 @@ class _Check:
         }
 
     def _check_unlisted(self, action: str, entity_ids: tuple[str, ...], given: Mapping[str, Any]) -> None:
-        """Refuse fields that reach beyond the target, or that nobody has looked at, of an action that is not listed."""
+        """Refuse unreviewed fields, and fields that reach beyond the target, unless the options list the action."""
         for key, value in given.items():
             kind = kind_of(action, str(key))
             if kind is None:
@@ -273,7 +273,7 @@ class _Check:
                 self._check_offered(entity_ids, key, value)
 
     def _check_offered(self, entity_ids: tuple[str, ...], key: str, value: Any) -> None:
-        """Refuse what a player does not offer; where it does not tell, anything but plain words."""
+        """Refuse a source or mode that a player does not list; if it lists none, only plain words are allowed."""
         states = filter(None, map(self.hass.states.get, entity_ids))
         if (offered := offered_by([state.attributes for state in states], key)) is not None:
             if value not in offered:
@@ -283,7 +283,7 @@ class _Check:
             raise ToolError(f"data.{key}: only letters, digits and spaces can be given here. Choose another one.")
 
     def _unknown(self, domain: str, action: str) -> ToolError:
-        """Return the error for an action that does not exist or is not listed: the two look the same."""
+        """Return the same error for an action that does not exist and for one that is not listed."""
         known = [
             f"{domain}.{name}"
             for name, description in self.descriptions.get(domain, {}).items()
@@ -309,9 +309,9 @@ class _Check:
         return tuple(found.entity_ids)
 
     def check_reach(self, action: str, service: Service, entity_ids: tuple[str, ...]) -> None:
-        """Refuse an integration's own action on part of a device: it may reach the rest of it.
+        """Refuse an integration's own action on part of a device: it may also affect the rest of the device.
 
-        An action that Home Assistant's entity machinery carries out acts on its entities alone.
+        Actions of Home Assistant's entity platforms affect their entities only.
         """
         if is_entity_service(service):
             return
@@ -322,7 +322,7 @@ class _Check:
             )
 
     def _check_applied(self, data: dict[str, Any]) -> tuple[str, ...]:
-        """Return the entities whose states are set, by the names of a mapping."""
+        """Return the entities of a mapping from entities to states."""
         states = data.get("entities")
         if not isinstance(states, dict):
             raise ToolError("data.entities: this must be an object with entity ids and their states.")
@@ -334,7 +334,7 @@ class _Check:
 def split(
     target: Mapping[str, Any], data: Mapping[str, Any], *, targeted: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the target with what the data adds to it, and the rest of the data."""
+    """Return the target, with the references of the data, and the rest of the data."""
     wanted: dict[str, list[Any]] = {}
     given: dict[str, Any] = {}
     exclude = None
@@ -353,23 +353,23 @@ def split(
 
 
 _OWN = "media-source://"
-"""Home Assistant's own media; a source of it that names an entity is looked at as an id."""
+"""The scheme of Home Assistant's media sources; an entity id in such an address is checked like any other."""
 _SCHEMES = re.compile(
     r"(?<![a-z0-9+.-])(data|file|ftps?|ftpes|gopher|https?|javascript|ldaps?|mms[htu]?|nfs|rtmp[et]?s?|rtp|rtsps?|sftp|smb|ssh|srt|tcp|udp|wss?"
     r"|intent|content|x-[a-z0-9+.-]+):"
 )
 _HOST = re.compile(r"//+([^/?#]*[.:@\[][^/?#]*)")
 _PATH = re.compile(r"/|~/|\.{1,2}/|\\|[a-z]:[\\/]|www\.")
-"""Of Home Assistant itself, which signs it, of a file, or of a host without a scheme."""
+"""A path of Home Assistant, which signs it, a path of a file, or a host without a scheme."""
 
 
 def holds_address(value: Any) -> bool:
-    """Return whether a text inside a value leads a player somewhere instead of naming what it knows."""
+    """Return whether a value contains a text that a player could open as an address."""
     return any(_is_address(text) for text, _ in texts_in(value, keys=True))
 
 
 def _is_address(text: str) -> bool:
-    """Return whether a text is an address, however it is written."""
+    """Return whether a text is an address, also if it is encoded."""
     plain = text
     for _ in range(3):  # Players decode what they are given, some of them more than once.
         plain = unquote(plain)

@@ -15,13 +15,13 @@ from .targets import Expander, Fits, check_device, place_ids, texts
 from .text_check import Texts
 
 MAX_DEPTH = 8
-"""How deep steps and conditions may be nested."""
+"""The deepest nesting of steps and conditions."""
 
 type Part = dict[str, Any]
 
 NESTED = frozenset({"and", "or", "not"})
 _DEVICE = frozenset({"device_id", "domain", "type", "subtype", "entity_id", "for", "above", "below"})
-# What each kind may hold; anything else could be read in a way that was not checked.
+# The keys of each kind; Home Assistant could use any other key in an unchecked way.
 CONDITIONS: Mapping[str, frozenset[str]] = {
     "device": _DEVICE,
     "numeric_state": frozenset({"entity_id", "attribute", "above", "below", "value_template"}),
@@ -45,20 +45,20 @@ _TRIGGERS: Mapping[str, frozenset[str]] = {
     "zone": frozenset({"entity_id", "zone", "event"}),
 }
 TRIGGERS: Mapping[str, frozenset[str]] = {**_TRIGGERS, **KEYS}
-"""What each kind of trigger may hold in what is written."""
-# These take an entity in place of a number or a time.
+"""The keys that each kind of trigger may have in a stored automation."""
+# Keys that take an entity in place of a number or a time.
 _ENTITIES_TOO = frozenset({"above", "after", "at", "before", "below"})
 _CONDITION_BASE = frozenset({"condition", "alias", "note", "enabled"})
 _TRIGGER_BASE = frozenset({"trigger", "platform", "alias", "note", "enabled", "id", "variables"})
 
 
 class ConditionWalker:
-    """Checks conditions and triggers; returns them with their entities by id."""
+    """Checks conditions and triggers; returns them with entity ids in place of names."""
 
     def __init__(
         self, hass: HomeAssistant, exposure: Exposure, checked: Texts, listed: ListedTriggers, *, keep: bool
     ) -> None:
-        """Take the checks of texts and of triggers, and whether what is written must be what Home Assistant understands."""
+        """Store the checks; with `keep`, only ids that Home Assistant itself understands are accepted."""
         self._hass = hass
         self._exposure = exposure
         self._texts = checked
@@ -68,7 +68,7 @@ class ConditionWalker:
         self._described: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
 
     async def async_prepare(self) -> None:
-        """Read which conditions and triggers integrations describe."""
+        """Load the descriptions of the conditions and triggers that integrations provide."""
         self._described = (
             await condition_helper.async_get_all_descriptions(self._hass),
             await trigger_helper.async_get_all_descriptions(self._hass),
@@ -85,7 +85,7 @@ class ConditionWalker:
 
     @callback
     def condition(self, condition: Any, place: str, depth: int = 0) -> Part:
-        """Check one condition, in any of the ways it can be written."""
+        """Check one condition, in any valid notation."""
         check_depth(depth, place)
         if isinstance(condition, str):
             if not is_template_string(condition):
@@ -106,7 +106,7 @@ class ConditionWalker:
         return self._checked(condition, kind, CONDITIONS, _CONDITION_BASE, place)
 
     def _nested(self, condition: Part, key: str, base: frozenset[str], place: str, depth: int) -> Part:
-        """Check a condition that holds others under a key."""
+        """Check a condition that contains others under a key."""
         self._check_keys(condition, base | {key}, place)
         rest = {name: value for name, value in condition.items() if name != key}
         self._texts.check(rest, place)
@@ -114,7 +114,7 @@ class ConditionWalker:
 
     @callback
     def triggers(self, triggers: Any, place: str, depth: int = 0) -> list[Part]:
-        """Check triggers; lists of triggers inside become part of the list."""
+        """Check triggers; nested lists are flattened."""
         check_depth(depth, place)
         checked = []
         for index, trigger in enumerate(triggers if isinstance(triggers, list) else [triggers]):
@@ -131,7 +131,7 @@ class ConditionWalker:
     def _checked(
         self, part: Part, kind: Any, known: Mapping[str, frozenset[str]], base: frozenset[str], place: str
     ) -> Part:
-        """Check a condition or trigger of a kind."""
+        """Check a condition or trigger against the keys of its kind."""
         is_trigger = known is self._triggers
         if isinstance(kind, str) and kind not in known and self._is_described(kind, is_trigger=is_trigger):
             return self._with_target(part, kind, self._described[is_trigger][kind], base, place)
@@ -141,7 +141,7 @@ class ConditionWalker:
                 raise ToolError(f"{place}: assistants cannot use a trigger of the type '{kind}': {REFUSED[kind]}.")
             raise ToolError(f"{place}: {what} of type {kind!r} cannot be checked. Use {', '.join(sorted(known))}.")
         if isinstance(options := part.get("options"), dict):
-            # Home Assistant puts both ways of writing into one.
+            # Home Assistant accepts the keys with and without `options` around them.
             part = {key: value for key, value in part.items() if key != "options"} | options
         self._check_keys(part, base | known[kind], place)
         if is_trigger and kind in KEYS:
@@ -162,7 +162,7 @@ class ConditionWalker:
         return part | {key: self._entities(value, f"{place}.{key}") for key, value in named.items()}
 
     def _is_described(self, kind: str, *, is_trigger: bool) -> bool:
-        """Return whether an integration describes this kind, and it reads its target only, or the sun."""
+        """Return whether an integration describes this kind, and it reads only its target or the sun."""
         description = self._described[is_trigger].get(kind)
         return description is not None and ("target" in description or kind.startswith("sun."))
 
@@ -193,14 +193,14 @@ class ConditionWalker:
         return part | {"target": {ATTR_ENTITY_ID: list(found.entity_ids)}}
 
     def _entities(self, value: Any, place: str) -> str | list[str]:
-        """Return the entities that a condition or trigger reads, given by id, registry id or name, by id."""
+        """Return the entity ids of a condition or trigger, which may name them by id, registry id or name."""
         named = [part.strip() for text in texts(value, place) for part in text.split(",")]
         found = [self._entity(text, place) for text in named]
         self._texts.entity_ids |= set(found)
         return found[0] if isinstance(value, str) and len(found) == 1 else found
 
     def _entity(self, text: str, place: str) -> str:
-        """Return the id of the one exposed entity that a text means."""
+        """Return the id of the one exposed entity that a text names."""
         refuse_templates_in(text, place)
         entry = er.async_get(self._hass).entities.get_entry(text)
         is_exposed = entry is not None and self._exposure.is_exposed(entry.entity_id)
@@ -219,13 +219,13 @@ class ConditionWalker:
 
     @staticmethod
     def _check_keys(part: Part, known: frozenset[str], place: str) -> None:
-        """Refuse keys that this kind does not have: they are mistakes, or would be read in a way that was not checked."""
+        """Refuse unknown keys: they are mistakes, or Home Assistant could use them in an unchecked way."""
         if unknown := [str(key) for key in part if key not in known]:
             raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known - {''}))}.")
 
 
 def described_fits(kind: str, description: Mapping[str, Any]) -> Fits:
-    """Return which entities a condition or trigger that an integration describes takes."""
+    """Return the entities that a described condition or trigger accepts."""
     target = description["target"] or {}
     filters = tuple(target.get("entity") or ())
     domains = frozenset(one for wanted in filters for one in wanted.get("domain", ()))
@@ -233,13 +233,13 @@ def described_fits(kind: str, description: Mapping[str, Any]) -> Fits:
 
 
 def check_depth(depth: int, place: str) -> None:
-    """Refuse what is nested too deeply."""
+    """Raise ToolError for parts that are nested too deeply."""
     if depth > MAX_DEPTH:
         raise ToolError(f"{place}: nested more than {MAX_DEPTH} deep. Make it flatter.")
 
 
 def refuse_templates_in(value: Any, place: str) -> None:
-    """Refuse templates where entities are named."""
+    """Raise ToolError for templates in references to entities."""
     for text in value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]:
         if isinstance(text, list | dict):
             refuse_templates_in(text, place)
@@ -252,7 +252,7 @@ def refuse_templates_in(value: Any, place: str) -> None:
 
 @callback
 def check_written(hass: HomeAssistant, target: Mapping[str, Any], place: str, *, left_out: int) -> None:
-    """Refuse a target that would not mean to Home Assistant, as it is written, just what was checked."""
+    """Raise ToolError if Home Assistant would resolve a target to other entities than were checked."""
     if left_out:
         raise ToolError(f"{place}: this also means {left_out} not exposed. Name the entities instead, by id.")
     registry = er.async_get(hass)

@@ -59,7 +59,7 @@ _ENDINGS = frozenset(
         "yaml",
     ]
 )
-"""How names of files and hosts end, which otherwise look like ids."""
+"""Endings of file and host names, which otherwise look like entity ids."""
 _ACTION_KEYS = frozenset({"action", "perform_action", "service"})
 
 type CheckText = Callable[[str], None]
@@ -67,7 +67,7 @@ type CheckText = Callable[[str], None]
 
 
 def refuse_templates(text: str) -> None:
-    """Raise ToolError for a template, which would be rendered with the reach of all of Home Assistant."""
+    """Raise ToolError for a template: Home Assistant would render it with access to all entities."""
     if is_template_string(text):
         raise ToolError("Templates cannot be used here. Write the value itself.")
 
@@ -80,12 +80,12 @@ class DataCheck:
     exposure: Exposure
     check_text: CheckText
     left_out: set[str] = field(default_factory=set)
-    """What references in the data also mean but is not exposed."""
+    """Entities that references in the data also mean, but that are not exposed."""
     used: dict[str, None] = field(default_factory=dict)
-    """Exposed entities named in the data."""
+    """Exposed entities that the data names."""
 
     def check_field(self, action: str, key: Any, value: Any, selector: str | None, *, targeted: bool) -> Any:
-        """Check one field of the data by its kind, for what is not in our table by its selector."""
+        """Check one field by its reviewed kind, or by its selector if the action was not reviewed."""
         place = f"data.{key}"
         kind = kind_of(action, str(key))
         if kind in _SAID and isinstance(value, str | list):
@@ -106,7 +106,7 @@ class DataCheck:
         return self._value(value, place, key=key)
 
     def _said(self, value: str | list[Any], place: str) -> str | list[Any]:
-        """Check a text that nothing reads an id in: weather.com and todo.txt are words of it."""
+        """Check a text in which nothing reads entity ids, so that weather.com and todo.txt are allowed."""
         for text, _ in texts_in(value, keys=True):
             try:
                 self.check_text(text)
@@ -115,7 +115,7 @@ class DataCheck:
         return value
 
     def named(self, text: str, place: str) -> str:
-        """Return the one exposed entity that a text in the data means; it must move nothing hidden."""
+        """Return the one exposed entity that a text in the data names; it must not be a group with hidden members."""
         refuse_templates(text)
         try:
             (entity_id,) = (
@@ -135,7 +135,7 @@ class DataCheck:
         return check_whole(self.hass, self.exposure, reference, text, place)
 
     def _value(self, value: Any, place: str, *, key: Any = None) -> Any:
-        """Check a value of any kind, with all that is inside; return it with its references made concrete."""
+        """Check a value with everything inside; return it with its references resolved."""
         if isinstance(key, str):
             self._text(key, place)
         if (
@@ -154,7 +154,7 @@ class DataCheck:
         return value
 
     def _object(self, value: Mapping[Any, Any], place: str) -> dict[Any, Any]:
-        """Check an object: what it means by entity, device, area, floor or label becomes the exposed entities."""
+        """Check a mapping; its references are replaced by the exposed entities that they mean."""
         references = {key: item for key, item in value.items() if str(key).strip().lower() in REFERENCES}
         checked = {
             key: self._value(item, f"{place}.{key}", key=key) for key, item in value.items() if key not in references
@@ -172,7 +172,7 @@ class DataCheck:
         return checked | {ATTR_ENTITY_ID: entity_ids[0] if alone else entity_ids}
 
     def _text(self, text: str, place: str) -> None:
-        """Refuse a text that is a template or names what is not exposed; whether that exists makes no difference."""
+        """Raise ToolError for a template, and for the id of an entity that is not exposed, whether or not it exists."""
         try:
             self.check_text(text)
         except ToolError as err:
@@ -190,7 +190,7 @@ class DataCheck:
 
 
 def unexposed(text: str) -> str:
-    """Return why a text that reads like an id cannot stay; whether such an entity exists makes no difference."""
+    """Return the error for a text that looks like an entity id; it is the same whether or not the entity exists."""
     said = f"'{text}' was not found or is not exposed, and reads like the id of an entity. Use exposed entities only"
     if text.rpartition(".")[2].lower() not in _ENDINGS:
         return f"{said}, or leave it out."
@@ -199,7 +199,7 @@ def unexposed(text: str) -> str:
 
 @callback
 def ids_in(hass: HomeAssistant, text: str) -> set[str]:
-    """Return the texts inside a text that read like an entity id, however it is written."""
+    """Return the parts of a text that look like entity ids, in any case and encoding."""
     if "." not in (folded := normalize_unicode("NFKC", unquote(text))):
         return set()
     found = {name for form in (folded.lower(), folded.casefold(), text.lower()) for name in _ID_IN_TEXT.findall(form)}
@@ -214,21 +214,21 @@ ACTION = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 async def async_may_be_listed(hass: HomeAssistant) -> list[str]:
-    """Return the actions of this home that are allowed only when they are listed."""
+    """Return the actions of this home that the options must list before they are allowed."""
     descriptions = await service_helper.async_get_all_descriptions(hass)
     return sorted(
         action
         for domain, services in descriptions.items()
         for name, description in services.items()
         if not is_never(domain, name)
-        # Scripts and scenes are allowed by what is exposed.
+        # Exposure alone allows scripts and scenes.
         and domain != "script"
         and (not is_free(action := f"{domain}.{name}", description) or is_free_in_part(action))
     )
 
 
 async def async_wrongly_listed(hass: HomeAssistant, actions: list[str]) -> tuple[str, str] | None:
-    """Return the first action that cannot be listed with the key of the reason, or None."""
+    """Return the first action that may not be listed, with the translation key of the reason, or None."""
     may_be = await async_may_be_listed(hass)
     for action in actions:
         if not ACTION.fullmatch(action):
@@ -247,15 +247,15 @@ type Values = dict[Any, Any]
 
 @dataclass(slots=True)
 class RenderedPart:
-    """A target or data in the moment in which an action is performed."""
+    """A rendered target or data, right before the action runs."""
 
     constant: Values = field(default_factory=dict)
-    """What was written."""
+    """The values that were written."""
     made: Values = field(default_factory=dict)
-    """What templates made."""
+    """The values that templates rendered."""
 
     def add(self, written: Any, variables: TemplateVarsType) -> None:
-        """Render a part; references of which some are written and some are made are told apart."""
+        """Render a part; in a list of references, written and rendered ones are separated."""
         if isinstance(written, Template):
             found = _render(written, variables)
             if not isinstance(found, Mapping):
@@ -275,18 +275,18 @@ class RenderedPart:
 
     @property
     def whole(self) -> Values:
-        """All of it."""
+        """Return the written and the rendered values together."""
         both = {key: [*listed(self.constant[key]), *listed(self.made[key])] for key in self.constant.keys() & self.made}
         return self.constant | self.made | both
 
 
 def _render(value: Any, variables: TemplateVarsType) -> Any:
-    """A value as plain data: what is read from the text of a template may also be a set or bytes."""
+    """Return a rendered value as JSON data: a template can also return a set or bytes."""
     return _plain(render_complex(value, variables))
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; raises ToolError for what it has not."""
+    """Return a value as JSON data; raises ToolError if JSON has no such value."""
     match value:
         case Mapping():
             return {_plain(key): _plain(item) for key, item in value.items()}
@@ -298,5 +298,5 @@ def _plain(value: Any) -> Any:
 
 
 def listed(value: Any) -> list[Any]:
-    """A value, or several inside lists, as one list."""
+    """Return a value, or the values of nested lists, as one flat list."""
     return [one for item in value for one in listed(item)] if isinstance(value, list | tuple) else [value]

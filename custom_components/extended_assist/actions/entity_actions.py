@@ -1,7 +1,7 @@
-"""What the entity components of Home Assistant themselves let be done: the one reviewed table, with each field's kind.
+"""The reviewed table of the actions of Home Assistant's entity components, with the kind of each field.
 
-What is not here, such as whatever an integration adds, may be used only where the options list it. The test of this table
-reads both versions of Home Assistant that are served, and fails for an action or a field that nobody has looked at.
+Actions that are not in it may be used only if the options list them. The test of this table reads both supported versions
+of Home Assistant and fails for an action or a field that nobody has reviewed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,41 +12,41 @@ from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN
 
 
 class Kind(StrEnum):
-    """What a field of an action takes."""
+    """The kind of value that a field of an action takes."""
 
     BOOLEAN = "boolean"
     CHOICE = "choice"
-    """One of what the entity or the action knows."""
+    """One of a list that the entity or the action defines."""
     CODE = "code"
-    """A code that opens or disarms."""
+    """A code that unlocks or disarms."""
     COLOR = "color"
     NUMBER = "number"
     TIME = "time"
-    """A moment or a duration."""
+    """A time or a duration."""
     TEXT = "text"
-    """What is said, shown, kept or looked for; nothing reads an entity's id in it."""
+    """A text to say, show, store or search; nothing reads entity ids in it."""
 
     AREA = "area"
     ENTITY = "entity"
     OBJECT = "object"
-    """Anything, with all that is inside."""
+    """Any value, nested ones too."""
 
     ADDRESS = "address"
     COMMAND = "command"
-    """What a device runs as it is: on some it is a shell."""
+    """A command that a device runs unchanged; some devices run it in a shell."""
     FILE = "file"
     MEDIA = "media"
-    """What a player or remote knows by a name or id; for some it can be an address."""
+    """A name or id of media; some players also accept an address."""
     SOURCE = "source"
-    """One of what a player offers; some run whatever else they are given."""
+    """A source of a player; some players also run any other text."""
 
 
 PLAIN: Final = frozenset({Kind.BOOLEAN, Kind.CHOICE, Kind.CODE, Kind.COLOR, Kind.NUMBER, Kind.TIME, Kind.TEXT})
-"""Kinds that name no entity and lead nowhere, whatever they hold."""
+"""Kinds whose values name no entity and no address."""
 ONLY_LISTED_KINDS: Final = frozenset({Kind.ADDRESS, Kind.COMMAND, Kind.FILE})
-"""Kinds that reach beyond the target."""
+"""Kinds whose values reach beyond the target."""
 OFFERED: Final[Mapping[str, str]] = {"source": "source_list", "sound_mode": "sound_mode_list"}
-"""The attribute with what can be chosen, by the field that takes it."""
+"""The attribute that lists the allowed values of a field."""
 
 type Fields = Mapping[str, Kind]
 
@@ -184,7 +184,7 @@ _TABLE: Final[Mapping[str, Mapping[str, Fields]]] = {
         **_of("volume_mute", is_volume_muted=Kind.BOOLEAN),
         **_of("volume_set", volume_level=Kind.NUMBER),
     },
-    # Without a target, so it has to be listed all the same; each notifier of the old kind is an action like this one.
+    # It has no target, so the options must list it; each legacy notifier is an action like this one.
     "notify": {**_of("notify", **_MESSAGE), **_of("send_message", **_MESSAGE)},
     "number": _of("set_value", value=Kind.NUMBER),
     "persistent_notification": _of("create", **_MESSAGE, notification_id=Kind.CHOICE),
@@ -264,7 +264,7 @@ _TABLE: Final[Mapping[str, Mapping[str, Fields]]] = {
 
 
 def _of_any(name: str) -> Fields:
-    """The fields of the action of any domain, which takes what that of each domain takes."""
+    """Return the fields of homeassistant.turn_on and its like, which accept those of every domain."""
     return {key: kind for actions in _TABLE.values() for key, kind in actions.get(name, {}).items()}
 
 
@@ -279,17 +279,17 @@ ACTIONS: Final[Mapping[str, Fields]] = {
     }.items()
     for name, fields in actions.items()
 }
-"""The fields of each action, by its name."""
+"""The fields of each action."""
 
 
 def kind_of(action: str, field: str) -> Kind | None:
-    """Return the kind of an action's field, or None; all notifiers of the old kind take what notify.notify does."""
+    """Return the kind of a field, or None; legacy notify actions take the fields of notify.notify."""
     if action.startswith("notify."):
         action = action if action in ACTIONS else "notify.notify"
     return ACTIONS.get(action, {}).get(field)
 
 
 def offered_by(attributes: Iterable[Mapping[str, Any]], field: str) -> set[str] | None:
-    """Return the values that each of several entities offers for a field; None where one of them does not tell."""
+    """Return the values that all of some entities list for a field; None if one of them lists none."""
     lists = [each.get(OFFERED[field]) for each in attributes]
     return None if not all(lists) else set.intersection(*(set(map(str, each or ())) for each in lists))

@@ -1,6 +1,6 @@
-"""Triggers that exposure alone does not bound: events, messages, addresses, tags and sentences.
+"""Triggers that exposure alone does not bound: events, MQTT messages, webhooks, tags and sentences.
 
-Each has a row here with what it may hold and what bounds it; whatever has none is refused.
+Each kind has a row here with its keys and its bound; kinds without a row are refused.
 """
 
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ from .automation_context import OwnParts
 from .targets import texts
 
 BOUNDED: Final = frozenset({"command", "event_type", "tag_id", "topic", "webhook_id"})
-"""What says which one it is: checked as a whole, so that no id is looked for in it."""
+"""Keys that identify the event or topic: they are compared as a whole, so no entity ids are searched in them."""
 LISTED: Final[Mapping[str, tuple[str, str]]] = {
     "event": ("event_type", ""),
     "mqtt": ("topic", "mqtt:"),
     "webhook": ("webhook_id", "webhook:"),
 }
-"""Kinds that the options have to list: the key that says which one, and how the list begins it."""
+"""Kinds that the options must list: the key with the id, and the prefix of the list's items."""
 KEYS: Final[Mapping[str, frozenset[str]]] = {
     "conversation": frozenset({"command"}),
     "event": frozenset({"event_type", "event_data"}),
@@ -39,14 +39,14 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "tag": frozenset({"tag_id"}),
     "webhook": frozenset({"webhook_id", "allowed_methods", "local_only"}),
 }
-"""What each of these kinds may hold."""
+"""The keys of each of these kinds."""
 REFUSED: Final[Mapping[str, str]] = {
     "geo_location": "it would follow what is not exposed; use a zone and an exposed person or tracker",
     "persistent_notification": "notifications can be about what is not exposed; use a trigger of the entity they are about",
 }
-"""Kinds that are refused whatever is listed, each with the reason and what to do instead."""
+"""Kinds that are always refused, with the reason and an alternative."""
 ANSWER: Final = "mobile_app_notification_action"
-"""The event of a button under a message being pressed."""
+"""The event that a pressed notification button fires."""
 EVENTS: Final[Mapping[str, str | None]] = {
     ANSWER: "action",
     **dict.fromkeys(
@@ -54,7 +54,7 @@ EVENTS: Final[Mapping[str, str | None]] = {
     ),
     **dict.fromkeys(("homeassistant_start", "homeassistant_started", "homeassistant_stop")),
 }
-"""Events that need not be listed, with the part of their data that has to bound them; the last ones carry nothing."""
+"""Events that need not be listed, with the key of the data that bounds them; None if they carry no data."""
 
 _NEVER_EVENTS = re.compile(
     r"\*|state_(changed|reported)|call_service|automation_triggered|script_started|logbook_entry|system_log_event"
@@ -63,13 +63,13 @@ _NEVER_EVENTS = re.compile(
 )
 _LISTED = re.compile(r"[a-zA-Z0-9_.:-]{1,64}|mqtt:[^#+\0]{1,250}|webhook:[^\s/]{1,250}")
 _SENTENCES = 200
-"""Ways to say one sentence that are looked at."""
+"""The number of variants of one sentence that are checked."""
 _SHORTEST = 4
-"""Characters of a sentence; some languages write one in as few."""
+"""The fewest characters of a sentence; some languages need no more."""
 
 
 def wrongly_listed(listed: list[str]) -> tuple[str, str] | None:
-    """Return the first of what the options list that cannot be listed, with the key of the reason, or None."""
+    """Return the first listed trigger that may not be listed, with the translation key of the reason, or None."""
     for item in listed:
         if _NEVER_EVENTS.fullmatch(item):
             return item, "never_a_trigger"
@@ -85,12 +85,12 @@ class ListedTriggers:
     hass: HomeAssistant
     exposure: Exposure
     listed: frozenset[str]
-    """What the options list."""
+    """The triggers that the options list."""
     own: OwnParts
 
     @callback
     def check(self, kind: str, part: Mapping[str, Any], place: str) -> None:
-        """Raise ToolError, with the place, the reason and what to do, unless what sets this off is bounded."""
+        """Raise ToolError, with the place, the reason and an alternative, unless the trigger is bounded."""
         if any(
             is_template_string(text)
             for text, path in texts_in(part, keys=True)
@@ -119,7 +119,7 @@ class ListedTriggers:
                     _check_sentence(sentence, f"{place}.command")
 
     def _event(self, event_type: str, data: Any, place: str) -> None:
-        """Check an event by its type, and by the part of its data that bounds it."""
+        """Check an event by its type and by the key of its data that bounds it."""
         if _NEVER_EVENTS.fullmatch(event_type):
             raise ToolError(
                 f"{place}.event_type: '{event_type}' tells of everything in the home, so it is never a trigger for "
@@ -147,7 +147,7 @@ class ListedTriggers:
             )
 
     def _tag(self, tag_id: str, place: str) -> None:
-        """Check a tag: it has an entity, and that one must be exposed."""
+        """Check a tag: its tag entity must be exposed."""
         entity_id = er.async_get(self.hass).async_get_entity_id("tag", "tag", tag_id)
         if entity_id is None or not self.exposure.is_exposed(entity_id):
             raise ToolError(
@@ -157,7 +157,7 @@ class ListedTriggers:
 
 
 def _unlisted(place: str, kind: str, listed: str) -> ToolError:
-    """Return the error for what the options do not list; whether it exists makes no difference."""
+    """Return the error for a trigger that the options do not list; it is the same whether or not it exists."""
     what = {"event": "an event of this type", "mqtt": "this topic", "webhook": "this webhook"}[kind]
     return ToolError(
         f"{place}: {what} could be about what is not exposed, so it can be used only where the options of Extended Assist "
@@ -166,7 +166,7 @@ def _unlisted(place: str, kind: str, listed: str) -> ToolError:
 
 
 def _check_sentence(sentence: str, place: str) -> None:
-    """Refuse a sentence that could be anything, or that is how a question is answered."""
+    """Refuse a sentence that matches anything, or that users say to answer a question."""
     if any(mark in sentence for mark in "{}<>"):
         raise ToolError(f"{place}: a gap would hear whatever is said to Assist. Write the words themselves.")
     try:

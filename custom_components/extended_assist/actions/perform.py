@@ -1,4 +1,4 @@
-"""Perform an action and report what happened, not what was hoped for."""
+"""Perform an action and report the resulting states."""
 
 import voluptuous as vol
 
@@ -17,14 +17,14 @@ from .check import ResolvedAction
 from .run import ENDING_DOMAINS, async_not_finished
 
 _NOTES = 1_000
-"""Characters kept free for what is said about entities left out, and for the outcome."""
+"""Characters that are reserved for the notes and the outcome."""
 _NOT_ALLOWED = "The user who speaks may not do this in Home Assistant. Tell them to ask an administrator."
 
 
 async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectType:
-    """Perform an action in the call's context; return its response, or what each entity was and is.
+    """Perform an action in the call's context; return its response, or the old and new state of each entity.
 
-    Raises ToolError when Home Assistant refuses or fails.
+    Raises ToolError if Home Assistant refuses it or it fails.
     """
     asks = action.supports_response is not SupportsResponse.NONE
     changes = action.supports_response is not SupportsResponse.ONLY
@@ -45,7 +45,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         reports = {
             entity_id: describe_change(call.hass, call.exposure, was, now, asked)
             for entity_id, was in before.items()
-            # An unchanged one says nothing where an answer says more.
+            # With a response, unchanged entities are left out.
             if (now := call.hass.states.get(entity_id)) is not was or (now and not asks)
         }
         if reports:
@@ -60,7 +60,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
 
 
 async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response: bool) -> ServiceResponse:
-    """Call, and return the response."""
+    """Call the action and return its response."""
     try:
         return await call.hass.services.async_call(
             action.domain,

@@ -1,4 +1,4 @@
-"""What a sequence would do, as the steps of a plan."""
+"""The plan of a sequence: its actions with their times."""
 
 import re
 
@@ -10,7 +10,7 @@ from .sequences import Delay, SequenceWalker
 
 
 def planned_steps(call: ToolCall, walker: SequenceWalker, frame: Frame = ()) -> tuple[Step, ...]:
-    """Return every action that a walker found, those in branches too, within a frame, with the delays before them."""
+    """Return every action that a walker found, also those in branches, with the delays before them."""
     return tuple(
         step_for(call, one.name, one.entity_ids, one.data, (*_time_frame(delay, frame, index), *_place_frame(place)))
         for index, (one, place, delay) in enumerate(zip(walker.actions, walker.places, walker.delays, strict=True))
@@ -18,7 +18,7 @@ def planned_steps(call: ToolCall, walker: SequenceWalker, frame: Frame = ()) -> 
 
 
 def _time_frame(delay: Delay, frame: Frame, index: int) -> Frame:
-    """Return the words for when an action is done: of the sequence as a whole, or after the action before it."""
+    """Return the words for an action's time: relative to the whole sequence, or to the action before it."""
     begin: Frame = () if delay.is_later and index else frame
     if not delay.seconds and not delay.is_open:
         return begin

@@ -14,8 +14,8 @@ from ..exposure.domains import WITH_ENTITIES
 from .entity_actions import ACTIONS, ONLY_LISTED_KINDS, PLAIN, Kind, kind_of
 from .targets import Fits
 
-# Code, configuration, restarts, backups, logs and history: never, whatever the options list. Nor talking to an agent, this
-# one too: what a model says there would count as the user's own word.
+# Never allowed, even if listed: code, configuration, restarts, backups, logs and history. Conversation agents neither: a
+# model's message to an agent would count as the user's own words.
 _NEVER_DOMAINS = frozenset(
     {
         *("appdaemon", "backup", "cloud", "command_line", "conversation", "debugpy", "group", "hassio"),
@@ -25,7 +25,7 @@ _NEVER_DOMAINS = frozenset(
 )
 _NEVER_SERVICE = re.compile(r"reload(_.*)?")
 _HOMEASSISTANT = frozenset({"turn_on", "turn_off", "toggle", "update_entity"})
-# An area is only a name to these, for what the target itself does.
+# Actions that only pass an area's name to the target.
 NAMES_AREAS = frozenset({"vacuum.clean_area", "sharkiq.clean_room"})
 UPDATE = "homeassistant.update_entity"
 APPLY = "scene.apply"
@@ -42,17 +42,17 @@ def is_never(domain: str, name: str) -> bool:
 
 
 def is_free(action: str, description: Mapping[str, Any]) -> bool:
-    """Return whether an action may be used without being listed: exposure bounds what it does."""
+    """Return whether an action is allowed without being listed, because exposure bounds its effect."""
     return action in ACTIONS and ("target" in description or action in (APPLY, UPDATE))
 
 
 def is_free_in_part(action: str) -> bool:
-    """Return whether some fields of an action, or of what they hold, have to be listed."""
+    """Return whether some fields of an action are allowed only if the options list the action."""
     return not {*ONLY_LISTED_KINDS, Kind.MEDIA, Kind.SOURCE}.isdisjoint(ACTIONS.get(action, {}).values())
 
 
 def is_entity_service(service: Service) -> bool:
-    """Return whether Home Assistant's entity machinery carries an action out."""
+    """Return whether Home Assistant's entity platform runs an action."""
     handler = service.job.target
     return isinstance(handler, partial) and handler.func in (
         service_helper.entity_service_call,
@@ -61,7 +61,7 @@ def is_entity_service(service: Service) -> bool:
 
 
 def is_for_admins(service: Service) -> bool:
-    """Return whether an action is for administrators; Home Assistant itself lets calls without a user pass."""
+    """Return whether an action is for administrators; Home Assistant itself allows calls without a user."""
     handler = service.job.target
     return isinstance(handler, partial) and (
         handler.func.__name__ == "_async_admin_handler" or bool(handler.keywords.get("admin_only"))
@@ -69,7 +69,7 @@ def is_for_admins(service: Service) -> bool:
 
 
 def selectors_of(fields: Any) -> Iterator[tuple[str, str]]:
-    """Yield the fields of an action's description, those in sections too, with the kind of their selector."""
+    """Yield the fields of an action's description, also those in sections, with the type of their selector."""
     for key, description in (fields or {}).items():
         if not isinstance(description, Mapping):
             continue
@@ -80,7 +80,7 @@ def selectors_of(fields: Any) -> Iterator[tuple[str, str]]:
 
 
 def fields_of(fields: Any) -> list[str]:
-    """Return the names of the fields of an action's description, those in sections too."""
+    """Return the field names of an action's description, also those in sections."""
     names: list[str] = []
     for key, description in (fields or {}).items():
         section = description.get("fields") if isinstance(description, Mapping) else None
@@ -89,7 +89,7 @@ def fields_of(fields: Any) -> list[str]:
 
 
 def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[str, Any]) -> Fits:
-    """Return which entities an action takes."""
+    """Return the entities that an action accepts."""
     action = f"{domain}.{name}"
     if domain == HOMEASSISTANT_DOMAIN:
         if action == UPDATE:
@@ -102,14 +102,14 @@ def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[st
     return Fits(action, frozenset({domain}) if is_entity_domain and not filters else None, filters)
 
 
-# These send texts to people and do nothing else with them.
+# Actions whose texts only go to people.
 _TELLERS = frozenset({"notify", "persistent_notification"})
 _TOLD = frozenset({"message", "title"})
 
 
 @callback
 def unknown_fields(hass: HomeAssistant, action: str, computed: Mapping[Any, Any]) -> list[Any]:
-    """Return the fields, of those that hold templates, of which it cannot be known beforehand that they name nothing."""
+    """Return the fields with templates that could name an entity."""
     domain, _, name = action.partition(".")
     service = hass.services.async_services_for_domain(domain).get(name)
     carried_out = service is not None and is_entity_service(service)

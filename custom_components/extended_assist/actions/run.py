@@ -35,7 +35,7 @@ from .check import ActionChecker, ResolvedAction
 from .sequences import SequenceWalker
 
 SEQUENCE_TIME = 30.0
-"""Seconds that a sequence may take: about as long as somebody waits for an answer. Nothing goes on unseen after it."""
+"""The most seconds of a sequence: about as long as a user waits. Nothing continues after it."""
 
 _MAX_FAILURES = 5
 _OVER = "stopped after {:g} seconds, the longest that a sequence may take"
@@ -48,53 +48,53 @@ class SequenceEnd(Enum):
 
     FINISHED = auto()
     STOPPED_ITSELF = auto()
-    """A step `stop` ended it, as it was written."""
+    """A `stop` step without an error ended it."""
     EARLY = auto()
-    """A condition was not met, or a step stopped it as an error."""
+    """A condition was not met, or a `stop` step ended it with an error."""
     FAILED = auto()
     OVER = auto()
-    """Its time was over."""
+    """Its time limit was reached."""
     HIDDEN = auto()
-    """Something that it uses is not exposed any more."""
+    """Something that it uses is no longer exposed."""
     STOPPED = auto()
 
 
 type Outcome = tuple[ScriptRunResult | None, str | None]
-"""What a run returned, and how it ended."""
+"""The response of a run, and the reason of its end."""
 
 
 class TracedScript:
-    """A script of Home Assistant's engine that is run once, and what can be told of its run."""
+    """A script of Home Assistant's script engine that runs once, with its trace."""
 
     def __init__(self, hass: HomeAssistant, sequence: list[dict[str, Any]], name: str, variables: Any = None) -> None:
-        """Take a sequence that is bound."""
+        """Create the script from a prepared sequence."""
         self._script = Script(
             hass, sequence, UnloggedText(name), DOMAIN, variables=variables, log_exceptions=False, logger=QUIET
         )
         self.trace: Mapping[str, list[TraceElement]] = {}
 
     async def async_run(self, context: Context | None, variables: Mapping[str, Any] | None = None) -> Outcome:
-        """Run in a task of its own, in which the trace is not mixed with that of a script around it."""
+        """Run in a task of its own, so that its trace is separate from that of an outer script."""
         self.trace = trace_get()
         return await self._script.async_run(variables, context), script_execution_get()
 
     async def async_stop(self) -> None:
-        """End the run before its next step."""
+        """Stop the run before its next step."""
         await self._script.async_stop()
 
     async def async_unload(self) -> None:
-        """End the run."""
+        """Unload the script, which also stops its run."""
         await self._script.async_unload()
 
     @property
     def has_stop(self) -> bool:
-        """Return whether a step `stop` ended it without an error."""
+        """Return whether a `stop` step ended it without an error."""
         results = [one.as_dict().get("result") or {} for elements in self.trace.values() for one in elements]
         return any("stop" in result and not result.get("error") for result in results)
 
     @property
     def last_place(self) -> str:
-        """Return the last step that was begun."""
+        """Return the last step that started."""
         return last_place(self.trace)
 
     def failures(self, exposure: Exposure) -> list[str]:
@@ -112,8 +112,8 @@ class TracedScript:
 def _reason(exposure: Exposure, step: Mapping[str, Any]) -> str:
     """Return why a step failed.
 
-    What an action says may name what is hidden. What fails before that was made of what may be seen: there, a text that only
-    looks like the name of something must not be told differently when that exists.
+    The error of an action may name a hidden entity, so it is filtered. Other errors come from exposed data only and stay
+    unfiltered: a filter would reveal whether a text is the name of something hidden.
     """
     if step["error"] == "TimeoutError":
         return "the time to wait was over"
@@ -122,10 +122,10 @@ def _reason(exposure: Exposure, step: Mapping[str, Any]) -> str:
 
 
 class SequenceRun:
-    """One run of a checked sequence; ended when nobody waits for it, and when something it uses is hidden meanwhile."""
+    """One run of a checked sequence; it stops at its time limit, and when something it uses is hidden."""
 
     def __init__(self, call: ToolCall, walker: SequenceWalker, checker: ActionChecker) -> None:
-        """Take the sequence with the walker that checked it."""
+        """Store the call and the walker that checked the sequence."""
         self._call = call
         self._walker = walker
         self._checker = checker
@@ -140,7 +140,7 @@ class SequenceRun:
 
     @classmethod
     async def async_create(cls, call: ToolCall, walker: SequenceWalker, sequence: list[Any]) -> Self:
-        """Bind what the walker has checked; raises ToolError for what Home Assistant does not accept."""
+        """Prepare the checked sequence; raises ToolError if Home Assistant does not accept it."""
         made = cls(call, walker, await ActionChecker.async_create(call))
         try:
             made._binder = Binder(made._run, made._prepare)
@@ -152,7 +152,7 @@ class SequenceRun:
 
     @callback
     def _prepare(self, asked: Asked) -> dict[str, Any]:
-        """Return the data of an action that may be performed now, on what is exposed now."""
+        """Check an action right before it runs, with the current exposure; return its data."""
         action = self._checker.check(self._run.exposure(), asked.name, asked.target.whole, asked.data.whole)
         self._performed.append(action)
         return action.data | action.target
@@ -160,9 +160,9 @@ class SequenceRun:
     async def async_run(
         self, seconds: float | None = None, stopped: asyncio.Future[None] | None = None
     ) -> JsonObjectType:
-        """Run to the end, to the end of the time, SEQUENCE_TIME where it is not given, or until it is stopped.
+        """Run until the end, the time limit in seconds (SEQUENCE_TIME by default) or `stopped`; return the outcome.
 
-        Raises ToolError when it failed before it changed anything.
+        Raises ToolError if the sequence failed before it changed anything.
         """
         call = self._call
         before = {state.entity_id: state for state in call.hass.states.async_all()}
@@ -202,12 +202,12 @@ class SequenceRun:
         return answer
 
     def has_free_text(self, answer: JsonObjectType) -> bool:
-        """Return whether an answer of this run holds free text; what the sequence says by itself, the model wrote."""
-        # What ran depends on what its templates read and on what was answered, and failures are in the words of devices.
+        """Return whether an answer of this run contains free text; words in the sequence itself are the model's."""
+        # Templates and responses decide which steps ran, and errors contain the words of devices.
         return "failures" in answer or self._run.has_free_text or bool(self._run.responses)
 
     async def _async_end(self, seconds: float, stopped: asyncio.Future[None] | None) -> asyncio.Task[Outcome]:
-        """Return the task of the run when it is over, its time is, or it is stopped; nothing of it goes on after that."""
+        """Return the task of the run after it ended, was stopped or reached its time limit; nothing of it continues."""
         hass = self._call.hass
         stop_listening = async_listen_entity_updates(hass, str(self._call.llm_context.assistant), self._on_exposure)
         try:
@@ -231,13 +231,13 @@ class SequenceRun:
 
     @callback
     def _on_exposure(self) -> None:
-        """Stop at once when something that the sequence reads or acts on was hidden."""
+        """Stop the run if something that it reads or acts on was hidden."""
         if not self._is_hidden and not self._walker.is_still_exposed():
             self._is_hidden = True
             self._call.hass.async_create_task(self._script.async_stop(), "extended_assist stop")
 
     def _end_of(self, reason: str | None, failures: list[str]) -> SequenceEnd:
-        """Return how a run ended that came to an end by itself."""
+        """Return the kind of end of a run that was not cut short."""
         if failures:
             return SequenceEnd.FAILED
         if reason != "finished":
@@ -246,7 +246,7 @@ class SequenceRun:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether each of its actions was performed, and the recorded acts are all that they were to do."""
+        """Return whether every action ran and the recorded changes cover all of their entities."""
         if self.end is SequenceEnd.STOPPED_ITSELF or not self._binder.is_all_performed:
             return False
         changing = (one for one in self._performed if one.supports_response is not SupportsResponse.ONLY)
@@ -254,25 +254,25 @@ class SequenceRun:
 
     @property
     def has_left_all_out(self) -> bool:
-        """Return whether it has actions and none of them was performed."""
+        """Return whether the sequence has actions and none of them ran."""
         return bool(self._walker.actions) and not self._performed
 
     def _came_to(self, reason: str | None) -> str:
-        """Return how a run came to its end, in words."""
+        """Return the end of the run in words."""
         return "finished" if reason == "finished" else f"ended early at {self._script.last_place}"
 
     def _forget_failed(self, acted: set[str]) -> None:
-        """Expect nothing of entities whose actions failed and changed nothing."""
+        """Remove the expected changes of entities whose actions failed and changed nothing."""
         acts = self._call.recording.acts
         for entity_id in {entity_id for action in self._performed for entity_id in action.entity_ids} - acted:
             if entity_id in acts and self._call.hass.states.get(entity_id) is acts[entity_id].before:
                 del acts[entity_id]
 
     def _acted_on(self) -> set[str]:
-        """Return the entities of the actions that were begun and did not fail."""
+        """Return the entities of the actions that started and did not fail."""
         begun: set[str] = set()
         for step in (element.as_dict() for elements in self._script.trace.values() for element in elements):
-            # What failed changed nothing; where it did all the same, that is seen by its context.
+            # A failed step is expected to have changed nothing; if it did, the context of the change shows it.
             if "error" not in step and (params := step.get("result", {}).get("params")):
                 begun |= {f"{params['domain']}.{params['service']}", *params["service_data"].get(ATTR_ENTITY_ID, ())}
         return {
@@ -285,13 +285,13 @@ class SequenceRun:
 
 
 def as_of_now(call: ToolCall) -> ToolCall:
-    """Return a call that knows what is exposed now, so that what was hidden meanwhile is not told either."""
+    """Return the call with the current exposure, so that the report leaves out entities that were hidden meanwhile."""
     return replace(call, exposure=Exposure(call.hass, call.llm_context.assistant, call.options.external_statistics))
 
 
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:
-    """Return the changes of the exposed entities that were acted on, or were changed by the steps that ran."""
-    # Groups follow their members.
+    """Return the changes of the exposed entities that the steps acted on or changed."""
+    # The states of groups follow those of their members, so groups are left out.
     touched = {*acted} | {entity_id for entity_id in call.recording.acts if not is_group(call.hass, entity_id)}
     reports = {
         entity_id: describe_change(call.hass, call.exposure, before.get(entity_id), call.hass.states.get(entity_id))
@@ -304,7 +304,7 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
 
 
 def _response(run: TemplateRun, result: ScriptRunResult | None) -> JsonObjectType:
-    """Return the response of a run."""
+    """Return the response and the conversation response of a run."""
     answer: JsonObjectType = {}
     if result is None:
         return answer
@@ -316,7 +316,7 @@ def _response(run: TemplateRun, result: ScriptRunResult | None) -> JsonObjectTyp
 
 
 ENDING_DOMAINS: Final = {AUTOMATION_DOMAIN: "an automation", SCRIPT_DOMAIN: "a script"}
-"""Domains whose runs come to an end of their own, and how one of them is called that is not exposed."""
+"""Domains whose runs have an end, with the words for one that is not exposed."""
 _REASONS: Final = {
     "cancelled": "was stopped",
     "disallowed_recursion_detected": "would have run itself",
@@ -327,9 +327,9 @@ _PARTS = re.compile(r"/(conditions?|entity_id|if|until|while)(/|$)")
 
 
 async def async_not_finished(call: ToolCall) -> dict[str, str]:
-    """Return why scripts and automations of the home that ran in a call did not come to their end, by their entity ids.
+    """Return why scripts and automations that ran in this call did not finish, by entity id.
 
-    Nothing is known of one for which no traces are kept.
+    Those without stored traces are left out.
     """
     hass, context = call.hass, call.llm_context.context
     found: dict[str, str] = {}
@@ -339,7 +339,7 @@ async def async_not_finished(call: ToolCall) -> dict[str, str]:
             continue
         key = f"{domain}.{short['item_id']}"
         run: dict[str, Any] = dict(await async_get_trace(hass, key, short["run_id"]))
-        # An automation runs in a context of its own.
+        # An automation runs in a child context.
         if context is None or context.id not in (run["context"].id, run["context"].parent_id):
             continue
         entity_id = er.async_get(hass).async_get_entity_id(domain, domain, short["item_id"]) or key
@@ -356,13 +356,13 @@ async def async_not_finished(call: ToolCall) -> dict[str, str]:
 
 
 def last_place(paths: Iterable[str]) -> str:
-    """Return the last step that was begun."""
+    """Return the place of the last step that started."""
     steps = [path for path in paths if not _PARTS.search(path)]
     return place_of(steps[-1]) if steps else "its beginning"
 
 
 def place_of(path: str) -> str:
-    """Return a path of a trace as the place in the sequence as it was given."""
+    """Convert the path of a trace to the place in the given sequence."""
     place = "sequence"
     parts = path.removeprefix("sequence/").split("/")
     for index, part in enumerate(parts):

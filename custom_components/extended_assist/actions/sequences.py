@@ -1,7 +1,7 @@
-"""Walk what Home Assistant is to run later, before it runs or is written: sequences, conditions and triggers.
+"""Check sequences, conditions and triggers before they run or are stored.
 
-Whatever is named must be exposed and whatever is done allowed; what cannot be known beforehand is refused, with its place
-and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
+Every named entity must be exposed and every action allowed; anything that is not known in advance is refused, with its
+place and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from .targets import REFERENCES, check_whole
 from .text_check import Texts, holds_template
 
 MAX_STEPS = 100
-"""Steps of one sequence, nested ones included."""
+"""The most steps of one sequence, nested ones included."""
 
 _BASE = frozenset({"alias", "note", "enabled", "continue_on_error"})
-# What each kind of step may hold; anything else could be used in a way that was not checked.
+# The keys of each kind of step; Home Assistant could use any other key in an unchecked way.
 STEPS = {
     "call_service": {
         "action",
@@ -69,7 +69,7 @@ _OPTION = frozenset({"alias", "note", "conditions", "sequence"})
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """The time between an action and the one before it, as far as delays make it."""
+    """The time between an action and the one before it, as far as delays and waits define it."""
 
     seconds: float = 0.0
     is_later: bool = False
@@ -81,16 +81,16 @@ class Delay:
 
 
 class SequenceWalker:
-    """Checks sequences, conditions and triggers for one speaker.
+    """Checks sequences, conditions and triggers for one caller.
 
-    Returns what is ready to run, with concrete targets. With `keep`, returns what was given as it is written, provided
-    that it means to Home Assistant just what was checked.
+    Returns them ready to run, with resolved targets. With `keep`, returns them unchanged, and refuses anything that Home
+    Assistant would resolve to other entities than were checked.
     """
 
     def __init__(
         self, call: ToolCall, *, keep: bool = False, variables: Iterable[str] = (), own: OwnParts | None = None
     ) -> None:
-        """Take who asks, the names of variables that are defined from outside, and what an automation has of its own."""
+        """Store the caller, the names of variables from outside, and the parts that an automation defines itself."""
         self._call = call
         self._keep = keep
         self._own = own or OwnParts()
@@ -99,29 +99,29 @@ class SequenceWalker:
         self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, listed, keep=keep)
         self._moved: set[str] = set()
         self.steps = 0
-        """How many steps there are."""
+        """The number of steps so far."""
         self.actions: list[ResolvedAction] = []
-        """Every action that was found, in order."""
+        """All actions in order."""
         self.places: list[str] = []
-        """Where each of them stands."""
+        """The place of each action."""
         self.delays: list[Delay] = []
-        """The delay before each of them."""
+        """The delay before each action."""
         self._delay = Delay()
         self.is_open = False
-        """Whether templates name what an action is about, so that it is known only when it is performed."""
+        """True if templates decide the target or data of an action, so that it is known only when it runs."""
 
     @property
     def entity_ids(self) -> set[str]:
-        """Return every entity that is read or acted on, by its id; all of them are exposed."""
+        """Return the ids of all entities that are read or acted on; all of them are exposed."""
         return self._texts.entity_ids | {entity_id for action in self.actions for entity_id in action.entity_ids}
 
     @callback
     def is_still_exposed(self) -> bool:
-        """Return whether all that it names is exposed now, with what that moves."""
+        """Return whether all entities of the sequence, and the members of its groups, are exposed now."""
         return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
 
     def define(self, whole: Any) -> None:
-        """Take the names that templates find, from the whole of which parts will be checked."""
+        """Store the variables that a whole config defines, before its parts are checked."""
         self._texts.define(whole)
 
     async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
@@ -131,13 +131,13 @@ class SequenceWalker:
         return actions if self._keep else walked
 
     async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
-        """Check conditions, as async_actions does."""
+        """Check conditions; raises ToolError with the place and the reason."""
         await self._async_prepare(conditions, place)
         walked = self._conditions.conditions(conditions, place)
         return conditions if self._keep else walked
 
     async def async_triggers(self, triggers: Any, place: str = "triggers") -> Any:
-        """Check triggers, as async_actions does."""
+        """Check triggers; raises ToolError with the place and the reason."""
         await self._async_prepare(triggers, place)
         walked = self._conditions.triggers(triggers, place)
         return triggers if self._keep else walked
@@ -199,13 +199,13 @@ class SequenceWalker:
         return self._rest(step, place)
 
     def _note_place(self, place: str) -> None:
-        """Note where an action stands, and how long after the one before it."""
+        """Store the place of an action and the delay before it."""
         self.places.append(place)
         self.delays.append(self._delay)
         self._delay = Delay(is_later=self._delay.is_later)
 
     def _note_delay(self, value: Any, depth: int, *, is_wait: bool) -> None:
-        """Note a delay before the next action, or the timeout of a wait; None is none."""
+        """Add a delay, or the timeout of a wait, to the time before the next action; None adds nothing."""
         if value is None:
             return
         delay = replace(
@@ -237,7 +237,7 @@ class SequenceWalker:
         return await self._async_perform(step, action, target, data, place)
 
     async def _async_perform(self, step: Part, action: str, target: Part, data: Part, place: str) -> Part:
-        """Check an action on what its target means."""
+        """Check an action with its resolved target."""
         named = {key: data[key] for key in data if str(key).strip().lower() in REFERENCES}
         if self._keep:
             refuse_templates_in(target, f"{place}.target")
@@ -272,14 +272,14 @@ class SequenceWalker:
         return rest | resolved.as_step() | ({"data": resolved.data | computed} if computed else {})
 
     async def _async_create(self, step: Part, data: Part, place: str) -> Part:
-        """Check the making of a scene, which the automation itself may turn on."""
+        """Check scene.create for a scene that the automation itself may turn on."""
         self.actions.append(await async_check_created(self._call, data, place))
         self._note_place(place)
         return self._rest(step, place, _ACTION_KEYS)
 
     @staticmethod
     def _target(step: Part, place: str) -> Part:
-        """Return the target of a step, with the entity that stands beside it."""
+        """Return the target of a step, including an entity_id beside it."""
         target = step.get("target") or {}
         if isinstance(target, str):
             refuse_templates_in(target, f"{place}.target")
@@ -292,7 +292,7 @@ class SequenceWalker:
         return {**target, "entity_id": step["entity_id"]}
 
     def _open(self, action: str, target: Part, data: Part, place: str) -> Part:
-        """Return an action whose target is checked in the moment in which it is performed."""
+        """Return an action whose target is checked right before it runs."""
         self._texts.check(target, f"{place}.target")
         domain, _, service = action.partition(".")
         self.actions.append(
@@ -302,7 +302,7 @@ class SequenceWalker:
         return {"action": action, "target": target, "data": data}
 
     async def _async_device(self, step: Part, place: str) -> Part:
-        """Check an action on a device, as Home Assistant's editor writes them: on one of its entities, all of them exposed."""
+        """Check a device action, as Home Assistant's editor writes it; all entities of the device must be exposed."""
         if step.get("domain") == PHONE:
             return await self._async_phone(step, place)
         if step.get("domain") not in {*Platform}:
@@ -314,7 +314,7 @@ class SequenceWalker:
         return self._rest(step, place)
 
     async def _async_phone(self, step: Part, place: str) -> Part:
-        """Check a message to a phone given by its device, as the action that sends it."""
+        """Check a notification to a phone, given by its device, as the notify action that sends it."""
         message = {key: step[key] for key in ("message", "title", "data") if key in step}
         base = {key: value for key, value in step.items() if key in _BASE}
         if unknown := step.keys() - {*base, *message, ATTR_DEVICE_ID, "domain", "type"}:
@@ -328,7 +328,7 @@ class SequenceWalker:
         return await self._async_action({**base, "action": action, "data": message}, place)
 
     async def _async_nested(self, step: Part, place: str, depth: int) -> Part:
-        """Check a step that holds others."""
+        """Check a step that contains other steps."""
         walked = self._rest(step, place, {"choose", "if", "repeat", "parallel", *_NESTED_STEPS})
         for key in _NESTED_STEPS:
             if key in step:
@@ -363,7 +363,7 @@ class SequenceWalker:
         }
 
     async def _async_repeat(self, repeat: Any, place: str, depth: int) -> Part:
-        """Check what is repeated."""
+        """Check a loop."""
         self._check_object(repeat, _REPEAT, place)
         walked = self._rest(repeat, place, {"sequence", "while", "until"})
         for key in ("while", "until"):
@@ -374,7 +374,7 @@ class SequenceWalker:
 
     @staticmethod
     def _object(step: Part, key: str, place: str) -> Part:
-        """Return an object of a step, empty where there is none."""
+        """Return a mapping of a step, empty if the key is missing."""
         if not isinstance(value := step.get(key) or {}, dict):
             raise ToolError(f"{place}.{key}: this must be an object.")
         return value
@@ -385,7 +385,7 @@ class SequenceWalker:
             raise ToolError(f"{place}: this must be an object with {', '.join(sorted(known))}.")
 
     def _rest(self, part: Part, place: str, without: Iterable[str] = ()) -> Part:
-        """Return a part without some keys, once every text in it is checked."""
+        """Check the texts of a step and return it without some keys."""
         rest = {key: value for key, value in part.items() if key not in without}
         self._texts.check(rest, place)
         return rest

@@ -1,4 +1,4 @@
-"""Which concrete exposed entities the target of an action means."""
+"""Resolve the target of an action to exposed entities."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -31,14 +31,14 @@ from ..exposure.groups import listed_members, members_of, moves_others
 from ..results import ToolError
 
 PLACES = {ATTR_DEVICE_ID: "device", ATTR_AREA_ID: "area", ATTR_FLOOR_ID: "floor", ATTR_LABEL_ID: "label"}
-"""The keys of a target that mean all entities of a place, and what the places are called."""
+"""The keys of a target that name a place, with the noun for that place."""
 REFERENCES = frozenset({ATTR_ENTITY_ID, *PLACES})
-"""The keys that hold references to entities, wherever they occur."""
+"""The keys that refer to entities, in targets and in data."""
 
 _MAX_NAMED = 6
 _MAX_PARTS = 100
 _GROUP_DOMAIN = "group"
-# What moves one speaker alone, even while it plays together with others.
+# Actions that affect one speaker only, even if it is in a group.
 _ALONE = frozenset(
     f"media_player.{name}" for name in ("unjoin", "volume_set", "volume_up", "volume_down", "volume_mute")
 )
@@ -46,20 +46,20 @@ _ALONE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Which entities an action takes, from its description."""
+    """The entities that an action accepts, from its description."""
 
     action: str
     domains: frozenset[str] | None = None
-    """The domains it takes; None for all."""
+    """The accepted domains; None for all."""
     filters: tuple[Mapping[str, Any], ...] = ()
-    """Filters of a target selector, of which one must match; none match all."""
+    """Filters of the target selector, of which one must match; empty for no filter."""
     is_primary: bool = True
-    """Whether a place means its entities without those for settings and diagnosis."""
+    """True if a place stands for its entities without configuration and diagnostic entities."""
 
     def accepts(self, hass: HomeAssistant, state: State, *, by_name: bool = True) -> bool:
-        """Return whether the action takes an entity.
+        """Return whether the action accepts an entity.
 
-        Named by itself, an entity needs the right domain and integration only: Home Assistant says best what else it lacks.
+        An entity that is named itself only needs the right domain and integration; Home Assistant reports anything else.
         """
         if self.domains is not None and state.domain not in self.domains:
             return False
@@ -68,28 +68,28 @@ class Fits:
 
 @dataclass(slots=True)
 class Expansion:
-    """What a target means."""
+    """The result of resolving a target."""
 
     entity_ids: dict[str, None] = field(default_factory=dict)
-    """The exposed entities, in the order they were named."""
+    """The exposed entities, in the order of the target."""
     hidden: set[str] = field(default_factory=set)
-    """What the target also means but is not exposed; only their number may be told."""
+    """Entities of the target that are not exposed; only their number may be shown."""
     shared: set[str] = field(default_factory=set)
-    """Exposed groups and scenes, met in a place, that would move something hidden; left out."""
+    """Exposed groups and scenes in a place that would also change hidden entities; they are left out."""
 
 
 class Expander:
-    """Expands targets to the exposed entities that an action takes."""
+    """Resolves targets to the exposed entities that an action accepts."""
 
     def __init__(self, hass: HomeAssistant, exposure: Exposure, fits: Fits) -> None:
-        """Take what is exposed and what the action takes."""
+        """Store the exposure and the entities that the action accepts."""
         self._hass = hass
         self._exposure = exposure
         self._fits = fits
 
     @callback
     def expand(self, target: Mapping[str, Any], place: str = "target") -> Expansion:
-        """Return the entities of a target; names count as ids do, as people say them.
+        """Return the entities of a target, which may be named by id, name or alias.
 
         Raises ToolError with the place and the reason.
         """
@@ -117,7 +117,7 @@ class Expander:
         return found
 
     def _add_named(self, text: str, found: Expansion) -> None:
-        """Add an entity given by id, registry id or name, or several with commas between them."""
+        """Add entities given by id, registry id or name, several separated by commas."""
         if text in (ENTITY_MATCH_ALL, ENTITY_MATCH_NONE):
             if text == ENTITY_MATCH_ALL:
                 domains = self._fits.domains
@@ -134,7 +134,7 @@ class Expander:
         self._settle(entity_id, found, self._refuse)
 
     def _find(self, text: str) -> str:
-        """Return the one exposed entity that a text means, of those that the action takes."""
+        """Return the one exposed and accepted entity that a text names."""
         entity_id = text.strip().lower()
         if (entry := er.async_get(self._hass).entities.get_entry(text)) is not None:
             entity_id = entry.entity_id
@@ -154,7 +154,7 @@ class Expander:
         )
 
     def _add_all(self, entity_ids: Iterable[str], found: Expansion) -> None:
-        """Add what a place holds and the action takes, without what may not be moved."""
+        """Add the exposed and accepted entities of a place."""
         for entity_id in entity_ids:
             state = self._hass.states.get(entity_id)
             if state is None or not self._fits.accepts(self._hass, state, by_name=False):
@@ -167,7 +167,7 @@ class Expander:
                 found.entity_ids[entity_id] = None
 
     def _settle(self, entity_id: str, found: Expansion, refuse: Callable[[str, str], None]) -> None:
-        """Add an exposed entity, or its exposed members in its place where it would move hidden ones too."""
+        """Add an exposed entity; a group with hidden members is replaced by its exposed members."""
         members = members_of(self._hass, entity_id)
         together = entity_id in listed_members(self._hass, entity_id)
         if together and self._fits.action in _ALONE:
@@ -188,7 +188,7 @@ class Expander:
             and (domain in (_GROUP_DOMAIN, split_entity_id(member)[0]))
             and self._accepts(member)
         ]
-        # A scene is a whole, and a speaker that plays together with others moves them whoever is spoken to.
+        # A scene cannot be applied in part, and a speaker in a group affects the whole group.
         if visible and domain != "scene" and not together:
             found.entity_ids.update(dict.fromkeys(visible))
             found.hidden |= {member for member in hidden if self._accepts(member)}
@@ -250,7 +250,7 @@ def place_ids(hass: HomeAssistant, key: str, text: str) -> list[str]:
 def check_whole(hass: HomeAssistant, exposure: Exposure, key: str, text: str, place: str) -> str:
     """Return the id of a device, area, floor or label whose entities are all exposed.
 
-    For where an id is passed on as it is, so that whatever it holds may be moved. Raises ToolError otherwise.
+    Use it where the id itself is passed on, so that everything in the place may change. Raises ToolError otherwise.
     """
     expansion = Expander(hass, exposure, Fits(place)).expand({key: text}, place)
     if expansion.hidden or expansion.shared:
@@ -263,7 +263,7 @@ def check_whole(hass: HomeAssistant, exposure: Exposure, key: str, text: str, pl
 
 @callback
 def check_device(hass: HomeAssistant, exposure: Exposure, device_id: str, place: str) -> None:
-    """Refuse a device that has something hidden, or nothing exposed; a remote may have nothing but a battery to expose."""
+    """Raise ToolError for a device with a hidden entity or no exposed one; a remote may only expose its battery."""
     registry = er.async_get(hass)
     entries = [
         entry
@@ -282,7 +282,7 @@ def check_device(hass: HomeAssistant, exposure: Exposure, device_id: str, place:
 
 
 def texts(value: Any, place: str) -> list[str]:
-    """Return one or several references as a list, each once; raises ToolError for anything but texts."""
+    """Return one or several references as a list without duplicates; raises ToolError for anything but texts."""
     values = value if isinstance(value, list) else [] if value is None else [value]
     for item in values:
         if not isinstance(item, str) or not item.strip():
@@ -291,7 +291,7 @@ def texts(value: Any, place: str) -> list[str]:
 
 
 def count(entity_ids: set[str]) -> str:
-    """Return how many entities there are, in words that go on with 'not exposed'."""
+    """Return a number of entities in words, to be followed by 'not exposed'."""
     return f"{len(entity_ids)} entit{'y that is' if len(entity_ids) == 1 else 'ies that are'}"
 
 

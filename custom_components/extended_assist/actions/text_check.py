@@ -18,7 +18,7 @@ from ..templates.render import environment
 from .data import ids_in, unexposed
 
 MAX_SIZE = 40_000
-"""Characters of what is checked at once: far above what a person would write, and read within milliseconds."""
+"""The most characters of one check: far more than a person writes, and checked within milliseconds."""
 
 
 class Texts:
@@ -27,17 +27,17 @@ class Texts:
     def __init__(
         self, hass: HomeAssistant, exposure: Exposure, variables: Iterable[str] = (), *, is_bound: bool = False
     ) -> None:
-        """Take the names that are defined beforehand, and whether templates will be bound, so that they need no reading."""
+        """Store the variables from outside; with `is_bound`, templates are replaced later and need no analysis."""
         self._hass = hass
         self._exposure = exposure
         self._is_bound = is_bound
         self._names = RunNames(variables)
         self._templates: dict[tuple[str, bool], Reach | ToolError] = {}
         self.entity_ids: set[str] = set()
-        """Every entity that a checked text names."""
+        """All entities that a checked text names."""
 
     async def async_prepare(self, part: Any, place: str) -> None:
-        """Read all templates inside a part, aside from the event loop, before the part is checked."""
+        """Analyse all templates of a part in the executor, before the part is checked."""
         try:
             length = size(part)
         except (TypeError, ValueError) as err:
@@ -57,7 +57,7 @@ class Texts:
         )
 
     def define(self, whole: Any) -> None:
-        """Take the names that the whole defines, for whichever part of it is checked first."""
+        """Store the variables that a whole config defines, before its parts are checked."""
         self._names.add(whole)
 
     @callback
@@ -68,7 +68,7 @@ class Texts:
                 if not is_template_string(text):
                     self._check_plain(text)
                 elif not self._is_bound:
-                    # A template of a numeric state finds the state; where it is none of that, it would find nothing.
+                    # In a numeric_state trigger, the template also gets `state`; elsewhere, `state` is undefined.
                     if isinstance(reach := self._templates[text, path[-1:] == ("value_template",)], ToolError):
                         raise reach
                     check_reach(self._hass, self._exposure, reach)
@@ -77,7 +77,7 @@ class Texts:
                 raise ToolError(f"{place_of(place, path)}: {err}") from err
 
     def _check_plain(self, text: str) -> None:
-        """Refuse a text that names what is not exposed; whether that exists makes no difference."""
+        """Raise ToolError for a text that names an entity that is not exposed, whether or not it exists."""
         for entity_id in ids_in(self._hass, text):
             if not self._exposure.is_exposed(entity_id):
                 raise ToolError(unexposed(entity_id))
@@ -93,7 +93,7 @@ def holds_template(value: Any) -> bool:
 
 
 def _read(text: str, names: Mapping[str, Form]) -> Reach | ToolError:
-    """Return the reach of a template, or why it is refused."""
+    """Return the entity access of a template, or the error for it."""
     try:
         return read_form(text, names)
     except ToolError as err:
@@ -101,7 +101,7 @@ def _read(text: str, names: Mapping[str, Form]) -> Reach | ToolError:
 
 
 def _each[R](read: Callable[[str], R], templates: Mapping[str, str]) -> dict[str, R]:
-    """Return the result of reading each template; raises ToolError, with its place, for one that cannot be read."""
+    """Apply a function to each template; raises ToolError, with the place, for an invalid one."""
     found: dict[str, R] = {}
     for template, place in templates.items():
         try:
@@ -112,23 +112,23 @@ def _each[R](read: Callable[[str], R], templates: Mapping[str, str]) -> dict[str
 
 
 _NO_TRIGGERS = frozenset({"data", "data_template", "metadata", "options", "target", "variables"})
-"""Where nothing is a trigger, whatever its keys."""
+"""Keys under which nothing is a trigger."""
 _UNNAMED = frozenset({"device", "template"})
-"""Kinds of triggers whose entities do not stand beside them."""
+"""Kinds of triggers that do not name their entities in entity_id."""
 
 
 class RunNames:
-    """The names of one automation or sequence; what is not told of is not known."""
+    """The variables that templates of one automation or sequence can use."""
 
     def __init__(self, variables: Iterable[str] = ()) -> None:
-        """Take the names of variables that are defined from outside."""
+        """Store the variables that are defined outside."""
         self._values: dict[str, forms.Form] = dict.fromkeys(variables, forms.PLAIN)
         self._kinds: set[str] = set()
         self._read: set[str] = set()
 
     @staticmethod
     def check(part: Any, place: str) -> None:
-        """Refuse a part that gives a name of Home Assistant another meaning."""
+        """Raise ToolError for a variable that has the name of one of Home Assistant's template functions."""
         taken = environment().globals.keys() - forms.CONSTANTS | forms.run_names(forms.PLAIN).keys() | {"loop"}
         for name, _ in _defined(part):
             if name in taken:
@@ -137,9 +137,9 @@ class RunNames:
                 )
 
     def add(self, part: Any) -> None:
-        """Add what a part defines, wherever in it.
+        """Add the variables that a part defines at any depth.
 
-        Whoever runs an automation could give its variables other values, so actions that assistants may use never do.
+        Whoever runs an automation could pass other values, so the actions that assistants may use never pass any.
         """
         is_automation = isinstance(part, dict) and "triggers" in part
         for name, defined in _defined(part):
@@ -158,7 +158,7 @@ class RunNames:
                     self._read |= {one.strip() for text in texts for one in str(text).split(",")}
 
     def forms(self, *, of_state: bool) -> Mapping[str, forms.Form]:
-        """Return the names; a template of a numeric state finds the state besides."""
+        """Return the variables with their forms; a template of a numeric_state trigger also gets `state`."""
         is_known = all(kind in forms.TRIGGERS and kind not in _UNNAMED for kind in self._kinds)
         state = forms.state_form(frozenset(self._read))
         trigger = forms.trigger_form(frozenset(self._kinds), frozenset(self._read if is_known else ()))
@@ -166,7 +166,7 @@ class RunNames:
 
 
 def _static(value: Any) -> forms.Form:
-    """Return the form of a variable: the id of an entity, where it is written as such."""
+    """Return the form of a variable: the entity id itself if the value is one."""
     is_id = isinstance(value, str) and valid_entity_id(value)
     return replace(forms.PLAIN, constant=value) if is_id else forms.PLAIN
 
@@ -180,7 +180,7 @@ def _response(action: str) -> forms.Form:
 
 
 def _defined(part: Any) -> Iterator[tuple[str, forms.Form]]:
-    """Yield the names of the variables that a part defines, wherever it does, and what they stand for."""
+    """Yield the names of the variables that a part defines at any depth, with their forms."""
     for item in _dicts(part, frozenset()):
         for key in ("trigger_variables", "variables", "fields"):
             if isinstance(variables := item.get(key), dict):
@@ -190,7 +190,7 @@ def _defined(part: Any) -> Iterator[tuple[str, forms.Form]]:
 
 
 def _dicts(part: Any, without: frozenset[str] = _NO_TRIGGERS) -> Iterator[dict[Any, Any]]:
-    """Yield every dict inside a part, but for what is under some keys."""
+    """Yield every mapping of a part, except under some keys."""
     if isinstance(part, dict):
         yield part
     for item in (
