@@ -1,6 +1,6 @@
-"""The answer that a model gives together with an acting call.
+"""The answer that a model gives together with a call that changes something.
 
-It is spoken without another request if the call is seen to succeed.
+If the call's success is verified, the answer is spoken without another request.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
@@ -48,7 +48,7 @@ _TOLERANCE: Final = 10.0
 
 
 def with_times(answer: str, dues: Iterable[Due], language: str | None) -> str | None:
-    """Return an answer with the time in the place of NEXT; None if it may name a time that differs from the results."""
+    """Return an answer with the time in place of NEXT; None if it may name a time that differs from the results."""
     moments = {due.moment for due in dues}
     if not moments:
         return None if NEXT in answer else answer
@@ -150,7 +150,7 @@ _THEN = "Not spoken: {why}. Answer from the results."
 
 
 class AnswerWhenDoneTool(ExtendedTool):
-    """Takes an answer in advance, which our loop speaks. Any other caller gets a note that nothing was said."""
+    """Takes an answer in advance, which our tool loop speaks. Other callers get a note that nothing was said."""
 
     name = ANSWER_WHEN_DONE
     title = "Answer when done"
@@ -178,9 +178,9 @@ class AnswerWhenDoneTool(ExtendedTool):
 
 
 def offer(instance: ToolboxInstance, *, when: bool) -> bool:
-    """Put the tool into an instance, or take it out; return whether it is there.
+    """Add the tool to an API instance or remove it; return whether it is there.
 
-    It is of use only beside tools whose success can be seen, and never takes the name of another one.
+    It is useful only beside tools whose success can be verified, and never replaces another tool of the same name.
     """
     tools = [tool for tool in instance.tools if not isinstance(tool, AnswerWhenDoneTool)]
     is_of_use = any(getattr(unwrapped(tool), "shows_success", False) for tool in tools)
@@ -192,7 +192,7 @@ def offer(instance: ToolboxInstance, *, when: bool) -> bool:
 async def async_answer_when_done(turn: AgentTurn, response: ResponseStream) -> bool:
     """Speak the answer that came with a response's calls, or tell the model why not; return whether it was spoken.
 
-    The calls have their results by now.
+    The results of the calls are already in the chat log.
     """
     if not response.answers:
         return False

@@ -1,7 +1,7 @@
-"""Where requests are marked, so that the server reads from its cache what it has read before.
+"""Cache marks in requests, so that the server can reuse the parts of a prompt that it has already processed.
 
-A server that caches renders tools, system prompt and messages in this order, and writes an entry at each mark: up to four,
-each standing for all that precedes it. Later it finds an entry only at a mark, or up to twenty blocks before one.
+A server with a cache reads tools, system prompt and messages in this order, and stores an entry at each mark, up to four,
+for everything before it. Later it finds an entry only at a mark, or up to twenty blocks before one.
 https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 """
 
@@ -26,10 +26,10 @@ def default_cache(base_url: str) -> PromptCache:
 
 
 def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]:
-    """Return a request with marks; the one that is given, and what it holds, stays as it is.
+    """Return a copy of a request with cache marks.
 
-    Marked are the last tool, which every agent and user shares; the system prompt; the end of what is
-    sent now; and the end of what was sent before, so that it is found however many blocks came since.
+    The marks are at the last tool, which all agents and users share; the system prompt; the end of this request; and the
+    end of the previous request, so that it is found however many blocks followed.
     """
     marked = dict(request)
     if cache is PromptCache.OFF:

@@ -56,9 +56,9 @@ def event_timeout(base_url: str) -> float:
 
 
 def _headers(api_key: str, base_url: str) -> dict[str, str]:
-    """Return the headers that carry the key, beside the one that the SDK sends by itself.
+    """Return the headers with the API key, beside the one that the SDK sends itself.
 
-    Ollama's cloud and vLLM take it as a bearer token only, others as x-api-key only, and none minds the other one.
+    Ollama's cloud and vLLM accept it as a bearer token only, other servers as x-api-key only; each ignores the other header.
     """
     if not api_key or base_url == ANTHROPIC_URL:
         return {}
@@ -68,10 +68,10 @@ def _headers(api_key: str, base_url: str) -> dict[str, str]:
 async def async_stream(
     client: anthropic.AsyncAnthropic, body: bytes, betas: Sequence[str] = (), silence: float | None = None
 ) -> anthropic.AsyncStream[object]:
-    """Send a request for a message and return its events; silence is how many seconds may pass without one.
+    """Send a request for a message and return its events; `silence` is the most seconds between two events.
 
-    The body goes out and the events come in as they are. The SDK's own method goes through every value of both on the event
-    loop, which for a long conversation takes longer than everything else in a turn.
+    The body and the events are passed on unparsed. The SDK's own method walks through all their values on the event loop,
+    which takes longer than the rest of a turn in a long conversation.
     """
     options: anthropic.RequestOptions = {"headers": {"anthropic-beta": ",".join(betas)}} if betas else {}
     if silence is not None:
@@ -87,9 +87,9 @@ async def async_stream(
 
 
 async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]:
-    """Return the models of the server, newest first as it lists them; none where it keeps no list.
+    """Return the models of the server, newest first as it lists them; empty if it has no list.
 
-    Raises ConnectionFailedError when the server does not speak the Messages API, cannot be reached or refuses the key.
+    Raises ConnectionFailedError if the server does not speak the Messages API, is unreachable or refuses the key.
     """
     try:
         return [model async for model in client.models.list(timeout=CHECK_TIMEOUT)]
@@ -105,7 +105,7 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
 
 
 def _key_of(error: anthropic.APIStatusError) -> str:
-    """Return the error key for a request without a model: a refusal concerns the API key there."""
+    """Return the error key for a request without a model, where a refusal is about the API key."""
     return "invalid_auth" if (key := key_of(error)) == "model_forbidden" else key
 
 

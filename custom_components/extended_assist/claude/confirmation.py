@@ -40,9 +40,9 @@ def told_of_answer(turn: AgentTurn) -> list[str]:
 
 
 async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
-    """Make the calls that the user has agreed to; the model reads them and their results as if they were its own.
+    """Make the calls that the user agreed to, and add them and their results to the chat log.
 
-    Returns whether the user was asked anew, because what would be done has changed or there is more to tell of it.
+    Returns whether the user was asked again, because the plan has changed or the question has more parts.
     """
     hearing = turn.hearing
     if hearing is None or hearing.heard not in (Reply.YES, Reply.MORE):

@@ -12,13 +12,15 @@ from ..cameras.image_cache import LookResult, PictureReference
 from .response_blocks import ResponseBlocks
 
 MAX_CONTEXT = 100_000
-"""Tokens of a request beyond which older things are left out, however much the model could read: every request pays for all
-of them again, and a conversation about a home refers to the last few minutes."""
+"""The most tokens of a request, even if the model can read more: each request pays for all of them again, and a conversation
+about a home refers to the last few minutes.
+"""
 LOW_MARK = 0.5
-"""The part of the limit that is left after something had to go. What was left out stays out, and nothing more goes until the
-limit is reached again: the beginning of the request is the same for many turns, and is read from the cache."""
+"""The share of the limit that is kept when older items are left out. They stay out, and nothing more is left out until the
+limit is reached again, so that many turns begin alike and the server's cache is used.
+"""
 WORDS_MARK = 0.75
-"""The part of the limit up to which words may stay once all tool results are cleared."""
+"""The share of the limit that words may take after all tool results are cleared."""
 
 TOKENS_PER_CHARACTER = 0.4
 """The estimate until the server has counted: higher than for JSON and most languages."""
@@ -33,7 +35,7 @@ _CLEARED = llm.ToolResult(
 MAX_PICTURES = 20
 """The most images of one request: of more, the service accepts only smaller ones."""
 _MAX_UNREAD = 80
-"""Pictures of results that the model has not read yet: the service takes a hundred, and those of results are small enough."""
+"""The most pictures of results that the model has not read yet; the service accepts a hundred small ones."""
 MAX_BYTES = 31_000_000
 """The most bytes of one request: the service accepts 32 million with all markup."""
 _UNSEEN = "The pictures were left out to save space. Look again if they are needed."
@@ -59,7 +61,7 @@ class _Window:
     total: int
     ratio: float = TOKENS_PER_CHARACTER
     start: int = 0
-    """Items before this index are dropped; it is the begin of a turn."""
+    """Items before this index are dropped; a turn begins there."""
     cleared: int = 0
     """Tool results before this index are cleared."""
     blind: int = 0
@@ -152,10 +154,11 @@ def fit(
     sizes: dict[int, int],
     files: Mapping[Path, int] | None = None,
 ) -> Fitted:
-    """Return the part of a conversation to send, so that a request stays below a limit of tokens, as far as that is possible.
+    """Return the part of a conversation that fits into a limit of tokens, as far as possible.
 
-    The same conversation gives the same outcome, and a longer one the same for its beginning. overhead is the size of the
-    system prompt and the tools in characters; sizes keeps what was measured for the next call; files are the bytes of attached files, encoded.
+    The same conversation always gives the same result, and a longer one the same for its beginning. `overhead` is the size of
+    the system prompt and the tools in characters; `sizes` caches sizes for the next call; `files` are the encoded bytes of
+    attached files.
     """
     measured = [sizes.get(id(item)) or _measured(item, sizes) for item in content]
     window = _Window(content, measured, overhead, files=files or {})

@@ -1,8 +1,8 @@
-"""What a conversation was told at its beginning, so that it is sent again just as it was, and what changed since.
+"""A snapshot of the beginning of each conversation, so that later requests repeat it unchanged, with notes on what changed.
 
-A server finds in its cache only what begins the same, and the thinking of newer models counts only while nothing before it
-has changed. So instructions and tools are sent for the whole of a conversation as they were at first; what changes is told
-in the newest message, where it stays. Where that would be too much, the conversation begins anew with what holds now.
+A server's cache only matches identical beginnings, and the thinking of newer models is valid only while nothing before it
+changes. So each request of a conversation repeats the first instructions and tools; changes are sent with the newest
+message, where they stay. If there are too many changes, the conversation starts with new instructions.
 https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
 """
 
@@ -25,9 +25,9 @@ MAX_CONVERSATIONS = 64
 KEPT_FOR = 900.0
 """Seconds of silence after which a snapshot is dropped; Home Assistant drops a conversation after five minutes."""
 MAX_TOLD = 2_000
-"""The most characters of changes: beyond them, new instructions cost less."""
+"""The most characters of changes in one message: beyond them, new instructions cost less."""
 MAX_TOLD_EVER = 4 * MAX_TOLD
-"""The same for all changes since the conversation began."""
+"""The most characters of all changes in one conversation."""
 
 # What a chat log adds to its prompt where no tool tells the time.
 _CLOCK = re.compile(r"\nCurrent time is \d\d:\d\d:\d\d\. Today's date is \d{4}-\d\d-\d\d\.")
@@ -50,7 +50,7 @@ class _ToldPresent:
     present: Present
     words: str
     is_whole: bool
-    """Whether it has all states rather than changes since the one before."""
+    """True if it contains all states, and not only changes."""
 
 
 @dataclass(slots=True)
@@ -85,10 +85,10 @@ class ConversationLedger:
         present: Present | None = None,
         earlier: Iterable[Content] | None = None,
     ) -> None:
-        """Take in how the next turn begins: its instructions, tools and message, and what else is told with it.
+        """Update the snapshot for the next turn: its instructions, tools, message and notes.
 
-        earlier is the conversation so far: what was told with a message that is there no more, such as a declined one, is
-        told anew. When a message was said is told with each, so instructions need no clock.
+        `earlier` is the conversation so far. Notes whose message no longer exists, such as a declined one, are sent again.
+        Each message has its own time, so the instructions need no clock.
         """
         if message:
             system = _CLOCK.sub("", f"\n{system}", count=1).removeprefix("\n")
@@ -111,7 +111,7 @@ class ConversationLedger:
             self._lasting[id(message)] = (message, "\n".join(lasting))
 
     def _tell(self, message: UserContent, present: Present | None, so_far: Iterable[Content] | None) -> None:
-        """Send current states with a message: only changes if these are shorter and their base is still sent."""
+        """Send current states with a message: only the changes, if they are shorter and their base is still sent."""
         self._presents.pop(id(message), None)
         if present is None:
             return
@@ -134,7 +134,7 @@ class ConversationLedger:
         return [*told, *self._present_of(gone)]
 
     def _present_of(self, gone: set[int]) -> list[str]:
-        """Return the present of the last of the messages that are gone, where one that is not builds on it."""
+        """Return the states of the last dropped message if a later message only has changes to them."""
         for last, told in pairwise(self._presents.values()):
             if id(last.message) in gone and id(told.message) not in gone and not told.is_whole:
                 return [last.present.whole]
@@ -183,10 +183,10 @@ class ConversationLedger:
 
 
 def _changed_lines(before: str, now: str) -> list[str] | None:
-    """Return the lines to tell of a text that has changed, or None where lines alone do not say how.
+    """Return the changed lines of a text, or None if lines alone do not describe the change.
 
-    That is so where lines change places, where one of several that are the same goes or comes, and where a line says
-    something of another one that it is indented under.
+    That is the case if lines change places, if one of several equal lines changes, and for lines that are indented under
+    a line that changes.
     """
     if before == now:
         return []
@@ -209,7 +209,7 @@ def _changed_lines(before: str, now: str) -> list[str] | None:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of instructions, those of an area with its name and its floor's."""
+    """Yield the lines of instructions; a line of an area also has the area's name and floor."""
     floor = area = ""
     for line in text.splitlines():
         if line.startswith("[[") and line.endswith("]]"):

@@ -1,7 +1,7 @@
-"""The present of a small home, told with a message, so that a question about it needs no request to look.
+"""The current states of a small home, sent with a message, so that a question about them needs no tool call.
 
-Told are names and states of what is exposed at that moment, and never what others than the household can have written: a
-state is told for being a number, a time, or a word of those that its kind has, and else left to the tools.
+Only names and states of exposed entities are sent, and no text that others can write: a state is sent if it is a number,
+a time or a word that its kind of entity defines. All other states are left to the tools.
 """
 
 from collections import Counter, defaultdict
@@ -65,7 +65,7 @@ _NUMBERS: Final[Mapping[str, Mapping[str, str]]] = {
 """Numeric attributes that are sent like states, by domain."""
 
 _HUGE: Final = 1e15
-"""No reading is that large; what is no number, or endless, is not smaller either."""
+"""The upper limit for a reading; it also excludes infinity and NaN."""
 
 _LOOKS: Final = (
     "You ARE equipped to answer questions about the current state of\n"
@@ -98,7 +98,7 @@ _NOT_TOLD: Final = "not told"
 
 
 def with_legend(system: str) -> str:
-    """Return instructions that say what is told of the present; Assist's own on that are exchanged where they are as known."""
+    """Return instructions that explain the current states, in place of Assist's own where these are as expected."""
     if system.count(_LOOKS) == 1:
         system = system.replace(_LOOKS, _READS)
     return f"{system}\n{_LEGEND}"
@@ -109,7 +109,7 @@ class Present:
     """The states of the home at one time."""
 
     states: Mapping[str, Mapping[str, str | None]]
-    """States by place and name, in order; None is left to the tools."""
+    """States by place and name, in order; None if the tools have to read the state."""
 
     @property
     def whole(self) -> str:
@@ -132,7 +132,7 @@ def _names(present: Present) -> Mapping[str, list[str]]:
 
 
 def _lines(states: Mapping[str, Mapping[str, str | None]], when: Callable[[str | None], bool]) -> str:
-    """Return a line for each place with its names and states."""
+    """Return a line for each place with the names and states there."""
     lines = {
         place: "; ".join(f"{name}: {state}" for name, state in told.items() if when(state))
         for place, told in states.items()
@@ -204,7 +204,7 @@ def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> st
 
 
 def _meant(state: State) -> str | None:
-    """Return the meaning of on or off of a binary sensor where they alone would mislead."""
+    """Return the meaning of on or off of a binary sensor, or None if the words are clear."""
     return _MEANT.get(str(state.attributes.get("device_class")), {}).get(state.state)
 
 

@@ -1,6 +1,6 @@
-"""What was done a while ago for the same person at the same device, told once, so that "a bit warmer" is understood.
+"""Recent changes for the same user at the same device, sent with the first message, so that "a bit warmer" is understood.
 
-It is made of the journal, not by a model: what is told there was seen to be done.
+They come from the journal, which only has verified changes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,9 +30,9 @@ _TOLD: Final = (
 
 @callback
 def recap(hass: HomeAssistant, journal: Journal, caller: Caller, hours: float, now: float) -> str | None:
-    """Return the acts of the last hours, newest last; None where there was nothing, or it was said before.
+    """Return the changes of the last hours, newest last; None if there are none or they were sent before.
 
-    It is told with the first message of a conversation. Where nobody is known and no device was spoken to, it is nobody's.
+    If neither the user nor the device is known, there are none.
     """
     if not hours or caller.chat_log is None or (caller.user_id is None and caller.device_id is None):
         return None
@@ -59,7 +59,7 @@ def _is_of(change: Change, caller: Caller) -> bool:
 
 
 def _words(hass: HomeAssistant, exposure: Exposure, change: Change) -> str:
-    """Return a change in words without anything that is hidden now."""
+    """Return a change in words, without entities that are hidden now."""
     what = exposure.visible_value(change.what)
     if what is None:
         return ""

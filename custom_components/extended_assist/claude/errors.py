@@ -77,7 +77,7 @@ def _key_of_status_error(error: anthropic.APIStatusError) -> str:
 
 
 async def async_sentence(hass: HomeAssistant, language: str, error: TurnError) -> str:
-    """Return the sentence for an error in the speaker's language, or in English where it is not translated."""
+    """Return the sentence for an error in the user's language, or in English if it is not translated."""
     texts = await translation.async_get_translations(hass, language, "exceptions", [DOMAIN])
     text = texts.get(f"component.{DOMAIN}.exceptions.{error.key}.message", error.key)
     return text.format(**error.placeholders)

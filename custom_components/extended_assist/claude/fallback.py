@@ -1,4 +1,4 @@
-"""The fallback agent, which answers when the model cannot."""
+"""The fallback agent, which answers if the model cannot."""
 
 from contextvars import ContextVar
 from itertools import takewhile
@@ -76,7 +76,7 @@ def agent_exists(hass: HomeAssistant, agent_id: str | None) -> bool:
 
 
 def _has_acted(chat_log: conversation.ChatLog) -> bool:
-    """Return whether a tool of this turn may have changed something, which another agent would repeat."""
+    """Return whether a tool of this turn may have changed something; another agent would repeat the change."""
     tools = {tool.name: tool for tool in chat_log.llm_api.tools} if chat_log.llm_api else {}
     turn = takewhile(lambda content: not isinstance(content, conversation.UserContent), reversed(chat_log.content))
     called = {content.tool_name for content in turn if isinstance(content, conversation.ToolResultContent)}

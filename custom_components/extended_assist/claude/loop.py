@@ -49,9 +49,9 @@ _TOO_LONG = "model_context_window_exceeded"
 
 
 async def async_answer(turn: AgentTurn) -> None:
-    """Add the answer to the last message to the chat log, calling tools on the way.
+    """Add the answer to the last message to the chat log, with all tool calls.
 
-    Raises TurnError when there is no answer; the chat log is valid even then.
+    Raises TurnError if there is no answer; the chat log stays valid.
     """
     chat_log, options = turn.chat_log, turn.options
     if chat_log.llm_api is not None:
@@ -115,7 +115,7 @@ def _has_spoken(content: list[conversation.Content], agent_id: str) -> bool:
 
 
 def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
-    """Return the fields of all requests of a turn, which begin like those of the previous turn."""
+    """Return the fields that all requests of a turn share; they begin like those of the previous turn."""
     options, content = turn.options, turn.chat_log.content
     tools = _offered(turn)
     message = next((item for item in reversed(content) if isinstance(item, conversation.UserContent)), None)
@@ -159,7 +159,7 @@ def _news(turn: AgentTurn) -> list[str]:
 
 
 def _offered(turn: AgentTurn) -> list[ToolParam]:
-    """Return our tools that can be called in a turn."""
+    """Return our tools that the model can call in a turn."""
     reserved = names_of(turn.options.web_tools) | ({SEARCH_TOOL} if turn.options.tool_search else set())
     instance = turn.chat_log.llm_api
     offered = offered_tools(instance, reserved)
@@ -181,7 +181,7 @@ def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseStream:
-    """Return a complete response; a failure before the first word is retried while that makes sense."""
+    """Return a complete response; before its first word, failed requests are retried."""
     overhead = len(json_bytes([request.get("system"), request.get("tools")]))
     limit = turn.refused.context(turn.options.model, turn.options.context_limit)
     fitted = _fit(turn, request, overhead, limit)
@@ -254,7 +254,7 @@ def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: R
 
 
 def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) -> Fitted:
-    """Return the part of the conversation to send; clearing that the server does is left to it, within limits."""
+    """Return the part of the conversation to send; if the server clears old tool results itself, a larger part is sent."""
     if "context_management" in request and limit == turn.options.context_limit:
         limit *= 2
     content = without_refused(turn.chat_log.content[1:], turn.agent_id)
@@ -286,7 +286,7 @@ def _told_at_the_end(turn: AgentTurn, last: str) -> list[Block]:
 
 
 def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]) -> tuple[bytes, str]:
-    """Return the body of a request, and the number of what it holds; what it was made of is not needed any more."""
+    """Return the body of a request and the digest of its content; the request itself can then be freed."""
     prefix = None
     if turn.options.binds:
         prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
@@ -348,7 +348,7 @@ _CLOCK = "Each message begins with when it was said, in local time ({time_zone})
 
 
 def is_clock(tool: llm.Tool) -> bool:
-    """Return whether a tool only returns the time, which each message has already."""
+    """Return whether a tool only returns the time, which each message has anyway."""
     return tool.integration == "llm" and unwrapped(tool).name.endswith("GetDateTime")
 
 

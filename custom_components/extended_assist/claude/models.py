@@ -41,10 +41,10 @@ EFFORTS_THAT_THINK = frozenset({"xhigh", "max"})
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """The abilities of a model. What the server does not list counts as unsupported."""
+    """The abilities of a model; any that the server does not list count as missing."""
 
     listed: bool = False
-    """Whether the server lists abilities at all; otherwise it may know only the basic fields of a request."""
+    """True if the server lists abilities at all; otherwise only the basic fields of a request are used."""
     thinking: tuple[str, ...] = ()
     effort: tuple[str, ...] = ()
     images: bool = False
@@ -119,7 +119,7 @@ def lifecycle(model: ModelInfo | None, model_id: str) -> str:
 
 
 def _retirement_by_sdk(model: ModelInfo | None, model_id: str) -> str | None:
-    """Return the retirement date that the SDK knows, which may be more than a server lists."""
+    """Return the retirement date that the SDK knows; many servers list none."""
     told: dict[str, str] = getattr(messages, "DEPRECATED_MODELS", {})
     return told.get(model_id) or told.get(getattr(model, "id", model_id))
 
@@ -140,14 +140,14 @@ def _iso_date(told: str) -> str:
 
 
 def successors(models: Sequence[ModelInfo], model_id: str) -> list[ModelInfo]:
-    """Return the active models, those of the same line first."""
+    """Return the active models, those of the same product line first."""
     line = line_of(find_model(models, model_id), model_id)
     active = [model for model in models if lifecycle(model, model.id) == "active"]
     return sorted(active, key=lambda model: line is None or line_of(model, model.id) != line)
 
 
 def line_of(model: ModelInfo | None, model_id: str) -> str | None:
-    """Return the line of a model, such as haiku: as listed, or from its name."""
+    """Return the product line of a model, such as haiku: as listed, or from its name."""
     if listed := getattr(model, "line", None):
         return str(listed)
     return next((word for word in ("haiku", "sonnet", "opus") if word in model_id), None)

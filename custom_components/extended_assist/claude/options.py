@@ -37,7 +37,7 @@ DEFAULT_EFFORT = "low"
 MIN_THINKING_BUDGET = 1_024
 """Tokens; the service refuses less."""
 _MARGIN = 1_000
-"""Tokens by which an estimate may be wrong near the end of the context window."""
+"""Tokens that are kept free because the size of a request is an estimate."""
 
 _WEB_USES = 3
 """The most searches or fetches in one response."""
@@ -59,13 +59,13 @@ class AgentOptions:
     context_limit: int
     """The most tokens of a request; older items beyond it are left out."""
     plain: bool
-    """Whether to send only the basic fields of the Messages API."""
+    """True to send only the basic fields of the Messages API."""
     thinking: dict[str, Any] | None
     effort: str | None
     web_tools: tuple[dict[str, Any], ...]
     cache: PromptCache
     tool_search: bool
-    """Whether rarely used tools are searched for."""
+    """True if the model searches for rarely used tools."""
     present: int = 0
     """The most exposed entities whose states are sent with each message; 0 for never."""
 
@@ -82,7 +82,7 @@ class AgentOptions:
         location: Mapping[str, str] | None = None,
         default_cache: PromptCache = PromptCache.OFF,
     ) -> Self:
-        """Read the data of a subentry; `location` is what the model may know of the home's location."""
+        """Read the data of a subentry; `location` is the part of the home's location that the model may know."""
         max_tokens = int(data.get(CONF_MAX_TOKENS, DEFAULT_MAX_TOKENS))
         if abilities.max_tokens:
             max_tokens = min(max_tokens, abilities.max_tokens)
@@ -180,9 +180,9 @@ def model_fields(options: AgentOptions) -> dict[str, Any]:
 
 
 def inspected(request: dict[str, Any], options: AgentOptions, previous_id: str | None) -> dict[str, Any]:
-    """Return a request that also asks for what helps to find a cause, at the price of a later first word.
+    """Return a request that also asks for debugging data, which delays the first word.
 
-    That is the thinking in a summary, and why the server read no more from its cache than it did.
+    The data is a summary of the thinking, and the reason why the server read no more from its cache.
     """
     inspected = dict(request)
     if options.thinking and options.thinking["type"] in ("adaptive", "enabled") and "thinking" in request:

@@ -1,8 +1,8 @@
-"""What of an answer is shown once text from outside was read: no address that could tell somebody outside of the home.
+"""Filter answers after untrusted text was read, so that no address in them can send data out of the home.
 
-The dialog renders Markdown and some HTML. A picture is fetched as soon as it is shown, and a link when somebody taps on it;
-either address can hold what a stranger's text wants to know, or do something where it leads. So only pages and pictures of Home
-Assistant's own pass that are known to do nothing, and links that the user asked for, if they came with what was read, word for word.
+The dialog renders Markdown and some HTML. It fetches an image as soon as it is shown, and a link when somebody taps on it;
+either address can contain data for a stranger or trigger something. So the filter only lets through pages and images of
+Home Assistant that are known to do nothing, and links that the user asked for and that were read word for word.
 """
 
 from collections.abc import Callable, Collection
@@ -200,7 +200,7 @@ def asks_for_link(message: str) -> bool:
 
 
 def _whole_until(text: str) -> int:
-    """Return up to where a text holds nothing that its continuation could become a part of."""
+    """Return the length of the part of a text that no further text can turn into an address."""
     end = max((index + 1 for index, letter in enumerate(text) if letter.isspace()), default=0)
     depth, start = 0, 0
     for index, letter in enumerate(text[:end]):
@@ -224,7 +224,7 @@ def _restored(text: str, kept: list[str]) -> str:
 
 
 def _host(address: str) -> str:
-    """Return the name of the host that an address means, as a word."""
+    """Return the host of an address as a word."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""From a chat log to the messages of a request."""
+"""Convert a chat log and tools to a request."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from .tool_keys import KeyNames, exchanged
 
 
 class Message(TypedDict):
-    """A message, of blocks as they are sent."""
+    """A message: a role and content blocks."""
 
     role: Literal["user", "assistant"]
     content: list[Block]
@@ -35,14 +35,14 @@ class Message(TypedDict):
 _MAX_NAME = 128
 _TOOL_NAME = re.compile(rf"[a-zA-Z0-9_-]{{1,{_MAX_NAME}}}")
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
-"""What the service takes neither in the id of a call nor in the name of its tool."""
+"""Characters that the service accepts neither in the id of a call nor in the name of a tool."""
 _NAMED = (vol.Required, vol.Optional)
-"""The kinds of keys of which name, description and default are all there is."""
+"""The key types whose only data are name, description and default."""
 _REFUSED_KEYS = frozenset({"oneOf", "anyOf", "allOf"})
 # Every tool checks its arguments itself, so a request need not carry these, some thirty characters each.
 _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (("additionalProperties", False), ("format", "lower"))
 _FREE: tuple[str, Any] = ("additionalProperties", True)
-"""What JSON Schema takes for granted of an object without properties."""
+"""The parts of JSON Schema that are the default for an object without properties."""
 
 _NO_RESULT = {"error": "This call was interrupted; whether it took effect is unknown."}
 _LOST_PICTURE = "(This picture is not kept any more. Look again if it is needed.)"
@@ -51,7 +51,7 @@ _NO_WORDS = "(No words.)"
 
 
 def system_prompt(content: Sequence[conversation.Content]) -> str:
-    """Return the instructions that a chat log begins with."""
+    """Return the system prompt at the beginning of a chat log."""
     first = content[0]
     return first.content if isinstance(first, conversation.SystemContent) else ""
 
@@ -67,11 +67,10 @@ def to_messages(
 ) -> list[Message]:
     """Return the messages for everything after the system prompt.
 
-    attachments are what was read of files, by path; note gives what is told with a message of the user. prefix is what stands
-    before the messages: thinking before which anything has changed is left out.
+    `attachments` are the contents of files by path; `note` returns the note for a user's message; `prefix` is the digest of
+    everything before the messages. Thinking is left out if anything before it has changed.
 
-    Whatever the log holds, the outcome is valid: it starts with the user, roles alternate, and every tool call is
-    followed by its result.
+    The messages are always valid: the user begins, roles alternate, and each tool call is followed by its result.
     """
     rendering = Rendering(agent_id, model, attachments or {}, note, prefix)
     rendering.add(content)
@@ -79,7 +78,7 @@ def to_messages(
 
 
 class Rendering:
-    """The messages of a conversation; of one that has grown, those that were there are taken as they are."""
+    """The messages of a conversation; when the conversation grows, only new items are converted."""
 
     def __init__(
         self,
@@ -91,7 +90,7 @@ class Rendering:
         *,
         pictures: Callable[[str], KeptPicture | None] | None = None,
     ) -> None:
-        """Take what messages are made with; pictures finds one that a result refers to, where the model can see."""
+        """Store the data for converting items; `pictures` returns an image of a result if the model can see."""
         self.prefix = prefix
         self._agent_id = agent_id
         self._model = model
@@ -101,12 +100,12 @@ class Rendering:
         self._content: list[conversation.Content] = []
         self._messages: list[Message] = []
         self._results: list[Block] = []
-        """Results of calls, which a further part of the response that made these comes before."""
+        """Results that wait, because another part of the response with their calls comes first."""
         self._call_ids: set[str] = set()
         self._thinks = True
 
     def goes_on(self, content: Sequence[conversation.Content], prefix: Prefix | None) -> bool:
-        """Return whether a conversation behind a prefix is this one with more at its end."""
+        """Return whether a conversation is this one with more items at its end, after the same prefix."""
         known = len(self._content)
         if len(content) < known or not all(map(is_, self._content, content, strict=False)):
             return False
@@ -118,7 +117,7 @@ class Rendering:
         return not isinstance(following, conversation.ToolResultContent) and not (native and native.continues)
 
     def add(self, content: Sequence[conversation.Content]) -> None:
-        """Take in what a conversation holds beyond what it held before."""
+        """Convert the new items of a conversation."""
         known = len(self._content)
         self._content = list(content)
         bound = where_thinking_begins(self._content, self._agent_id, known) if self.prefix else frozenset()
@@ -131,7 +130,7 @@ class Rendering:
                 self._add_response(item, index, is_bound=index in bound)
 
     def _add_response(self, item: conversation.AssistantContent, index: int, *, is_bound: bool) -> None:
-        """Take in a response, or a part of one."""
+        """Convert a response, or a part of one."""
         if not self._messages:
             self._append("user", [_text(_ASSISTANT_FIRST)])
         native = own_native(item, self._agent_id)
@@ -149,7 +148,7 @@ class Rendering:
         self._append("assistant", blocks if self._thinks else [one for one in blocks if one["type"] not in THINKING])
 
     def _append(self, role: Literal["user", "assistant"], blocks: list[Block]) -> None:
-        """Add blocks, to the last message where the role is the same."""
+        """Add blocks, to the last message if it has the same role."""
         if not blocks:
             return
         if self._messages and self._messages[-1]["role"] == role:
@@ -161,11 +160,11 @@ class Rendering:
 
     @property
     def last_role(self) -> Literal["user", "assistant"]:
-        """The role of the last message."""
+        """Return the role of the last message."""
         return "user" if self._results else self._messages[-1]["role"]
 
     def whole(self, told: Sequence[Block] = ()) -> tuple[list[Message], str]:
-        """Return the messages, with what is told behind them this time, and the digest of all that is sent."""
+        """Return the messages with the instructions for this request behind them, and the digest of all content."""
         messages, last = list(self._messages), [*self._results, *told]
         if last and messages and messages[-1]["role"] == "user":
             messages[-1] = {"role": "user", "content": [*messages[-1]["content"], *last]}
@@ -175,7 +174,7 @@ class Rendering:
 
 
 def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Block], note: str | None) -> list[Block]:
-    """Return the user's words, behind the attached files, as models read them best, and what is told with them."""
+    """Return the blocks of a user's message: files first, as models read them best, then the note and the words."""
     files = [attachments[file.path] for file in item.attachments or () if file.path in attachments]
     told = [_text(note)] if note else []
     words = item.content.strip()
@@ -187,7 +186,7 @@ def _text(text: str) -> Block:
 
 
 def _assistant_blocks(item: conversation.AssistantContent, native: ResponseBlocks | None, model: str) -> list[Block]:
-    """Return the assistant's words and calls: as they came from this agent, rebuilt from another's."""
+    """Return the blocks of a response: unchanged from this agent, rebuilt from another agent."""
     if native is not None:
         return [block for block in native.blocks if native.model == model or block["type"] not in THINKING]
     blocks = [_text(item.content)] if item.content and item.content.strip() else []
@@ -199,9 +198,9 @@ def _assistant_blocks(item: conversation.AssistantContent, native: ResponseBlock
 
 
 def _with_fit_calls(blocks: list[Block], taken: set[str]) -> list[Block]:
-    """Return blocks whose calls have ids and names as the service takes them, each id once; taken has the new ones added.
+    """Return blocks whose calls have valid ids and names, each id once; new ids are added to `taken`.
 
-    Other agents, and the servers behind them, number and name as they like.
+    Other agents, and the servers behind them, use ids and names of their own.
     """
     fit = list(blocks)
     for index, block in enumerate(blocks):
@@ -221,7 +220,7 @@ def _results(
     following: Iterable[conversation.Content],
     pictures: Callable[[str], KeptPicture | None],
 ) -> list[Block]:
-    """Return one result for every call, taken from what follows it in the log; calls are the ids there, by those sent."""
+    """Return one result for every call, taken from the items after it; `calls` maps the sent ids to those of the chat log."""
     found: dict[str, llm.ToolResult] = {}
     for item in following:
         if not isinstance(item, conversation.ToolResultContent):
@@ -238,7 +237,7 @@ def _results(
 
 
 def _told(result: llm.ToolResult, pictures: Callable[[str], KeptPicture | None]) -> str | list[Block]:
-    """Return a result as it is sent: a text, and behind it each picture that belongs to it, under its name."""
+    """Return the content of a result: its text, then each of its images under a name."""
     told = json_dumps(result.data)
     if not isinstance(result, LookResult):
         return told
@@ -254,18 +253,18 @@ def _told(result: llm.ToolResult, pictures: Callable[[str], KeptPicture | None])
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools of an API instance as the service takes them."""
+    """The tools of an API instance in the service's format."""
 
     tools: list[ToolParam] = field(default_factory=list)
     keys: Mapping[str, KeyNames] = field(default_factory=dict)
-    """Where the service would refuse names of parameters: which stand for them, by tool."""
+    """The replaced parameter names of each tool whose own names the service refuses."""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Tools that the service would refuse, and why."""
+    """Tools that the service would refuse, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Converted:
-    """A tool as it is sent, with what it was made from."""
+    """A tool definition, with the objects that it was made from."""
 
     parameters: vol.Schema
     serializer: Callable[[Any], Any] | None
@@ -276,18 +275,18 @@ class _Converted:
 # Most tools share one schema object between all their instances, and converting it costs more than the rest of a request.
 _converted: dict[str, _Converted] = {}
 _MAX_CONVERTED = 1000
-"""Tools; there may be new names again and again, such as a server's whose tools change."""
+"""The most cached tools; a server whose tools change may bring new names again and again."""
 
 
 def to_tools(instance: llm.APIInstance | None) -> list[ToolParam]:
-    """Return the tools of an API instance that the service takes."""
+    """Return the tools of an API instance that the service accepts."""
     return offered_tools(instance).tools
 
 
 def offered_tools(instance: llm.APIInstance | None, taken: Collection[str] = ()) -> OfferedTools:
-    """Return the tools of an API instance; one that the service would refuse costs only itself.
+    """Return the tools of an API instance; a tool that the service would refuse is left out alone.
 
-    taken are the names of tools that the server runs itself.
+    `taken` are the names of tools that the server runs itself.
     """
     tools: dict[str, ToolParam] = {}
     keys: dict[str, KeyNames] = {}
@@ -312,9 +311,9 @@ def offered_tools(instance: llm.APIInstance | None, taken: Collection[str] = ())
 
 
 def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Converted:
-    """Return a tool as the service wants it; raises ValueError or what its schema raises.
+    """Return the definition of a tool; raises ValueError, or the error of its schema.
 
-    Conversations share what is the same for all: each keeps its tools for as long as it goes on.
+    Conversations share the cached definitions.
     """
     if not _TOOL_NAME.fullmatch(tool.name):
         raise ValueError("its name may have letters, digits, _ and - only, 128 at most")
@@ -341,9 +340,9 @@ def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Conver
 
 
 def _are_same(one: vol.Schema, other: vol.Schema) -> bool:
-    """Return whether two schemas are of the same parts: an intent's are put into a schema of its own for every conversation.
+    """Return whether two schemas consist of the same objects: each conversation builds new schemas from an intent's parts.
 
-    A part counts as what it was: who changes what is offered makes a new one, as Home Assistant does.
+    A part is compared by identity: a change makes a new part, as in Home Assistant itself.
     """
     if one is other:
         return True
@@ -356,7 +355,7 @@ def _are_same(one: vol.Schema, other: vol.Schema) -> bool:
 
 
 def _is_same_key(one: Any, other: Any) -> bool:
-    """Return whether two keys say the same: some intents make theirs anew for every conversation."""
+    """Return whether two keys have the same data: some intents build new keys for every conversation."""
     if one is other:
         return True
     if type(one) is not type(other) or type(one) not in _NAMED or not type(one.schema) is type(other.schema) is str:
@@ -370,7 +369,7 @@ def _is_same_key(one: Any, other: Any) -> bool:
 
 
 def _is_same_serializer(one: Callable[[Any], Any] | None, other: Callable[[Any], Any] | None) -> bool:
-    """Return whether two serializers do the same: merged APIs make one for every conversation, of the same parts."""
+    """Return whether two serializers consist of the same parts: merged APIs build a new one for every conversation."""
     if not (isinstance(one, FunctionType) and isinstance(other, FunctionType)):
         return one is other
     return one.__code__ is other.__code__ and all(
@@ -379,7 +378,7 @@ def _is_same_serializer(one: Callable[[Any], Any] | None, other: Callable[[Any],
 
 
 def _described(tool: llm.Tool) -> str:
-    """Return the description of a tool; raises what makes it no text."""
+    """Return the description of a tool; raises an error if it is no text."""
     description: object = tool.description or ""
     if not isinstance(description, str):
         raise TypeError("its description is not a text")
@@ -388,7 +387,7 @@ def _described(tool: llm.Tool) -> str:
 
 
 def _shortened(schema: Any) -> Any:
-    """Return a schema without what goes without saying."""
+    """Return a schema without parts that are the default."""
     if isinstance(schema, list):
         return [_shortened(item) for item in schema]
     if not isinstance(schema, dict):

@@ -19,21 +19,21 @@ type Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ResponseBlocks:
-    """What a model answered, block by block, so that it can be sent back unchanged.
+    """The content blocks of a response, which can be sent back unchanged.
 
-    Signed thinking counts only for the model that wrote it.
+    Signed thinking is valid only for the model that wrote it.
     """
 
     model: str
     blocks: list[Block]
     tokens: int = 0
-    """What the server counted for the request, or 0 where that says nothing about its size."""
+    """The tokens of the request as the server counted them, or 0 if the count does not show its size."""
     continues: bool = False
-    """Whether this is a further part of the response before it, which the result of a server's own tool came between."""
+    """True for a further part of the previous response; the result of a server's tool separates them."""
     prefix: str = ""
-    """What the request held, as a number: while it is the same, thinking may go back."""
+    """The digest of the request: thinking may be sent back while it is unchanged."""
     refused: bool = False
-    """Whether the server declined the turn, so that it must not be sent again."""
+    """True if the server declined the turn, so that it must not be sent again."""
 
 
 def call_ids(content: Sequence[conversation.Content]) -> Iterator[str]:
@@ -44,7 +44,7 @@ def call_ids(content: Sequence[conversation.Content]) -> Iterator[str]:
 
 
 def without_refused(content: Sequence[conversation.Content], agent_id: str) -> list[conversation.Content]:
-    """Return a conversation without the turns that the server declined: it would decline whatever comes after them.
+    """Return a conversation without the turns that the server declined: it would decline every later turn, too.
 
     https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
     """
@@ -64,7 +64,7 @@ def without_refused(content: Sequence[conversation.Content], agent_id: str) -> l
 
 
 def told_of_refusal(content: Sequence[conversation.Content], agent_id: str) -> str | None:
-    """Return the note for the model when the turns right before the last message were declined, or None."""
+    """Return the note for the model if the turns right before the last message were declined, or None."""
     borders = [index for index, item in enumerate(content) if isinstance(item, conversation.UserContent)]
     turns = [content[start:end] for start, end in pairwise(borders)]
     # What was told of one declined turn with the message of another is not sent either.
@@ -80,12 +80,12 @@ def told_of_refusal(content: Sequence[conversation.Content], agent_id: str) -> s
 
 
 def has_thinking(content: Sequence[conversation.Content], agent_id: str) -> bool:
-    """Return whether there is thinking of an agent in a conversation."""
+    """Return whether a conversation contains thinking of an agent."""
     return any(block["type"] in THINKING for native in _own(content, agent_id) for block in native.blocks)
 
 
 def where_thinking_begins(content: Sequence[conversation.Content], agent_id: str, start: int = 0) -> frozenset[int]:
-    """Return where in a conversation the responses of an agent begin in any part of which there is thinking."""
+    """Return the index of each response of an agent that has thinking in any of its parts."""
     found: set[int] = set()
     begin = start
     for index, item in enumerate(islice(content, start, None), start):
@@ -99,7 +99,7 @@ def where_thinking_begins(content: Sequence[conversation.Content], agent_id: str
 
 
 def without_thinking(content: Sequence[conversation.Content], agent_id: str) -> None:
-    """Forget all thinking of an agent in a conversation, for good."""
+    """Remove all thinking of an agent from a conversation."""
     for native in _own(content, agent_id):
         native.blocks[:] = [block for block in native.blocks if block["type"] not in THINKING]
 
@@ -111,7 +111,7 @@ def _own(content: Sequence[conversation.Content], agent_id: str) -> Iterator[Res
 
 
 def own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | None:
-    """Return the response of an agent that an item is, or None."""
+    """Return the content blocks of an item if it is a response of the agent, or None."""
     if not isinstance(item, conversation.AssistantContent) or item.agent_id != agent_id:
         return None
     return item.native if isinstance(item.native, ResponseBlocks) else None
@@ -123,7 +123,7 @@ def _is_refusal(item: conversation.Content, agent_id: str) -> bool:
 
 
 UNFINISHED: Final = "{"
-"""Stands for the arguments of a call that was not finished, even if they look whole."""
+"""The arguments of a call that was cut off, even if they look complete."""
 _CUT_OFF: Final = (
     "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
 )
@@ -135,7 +135,7 @@ _NOT_WRITABLE: Final = (
 
 
 def is_writable(value: Any) -> bool:
-    """Return whether a value can be sent back: JSON may hold what no request can."""
+    """Return whether a value can be sent back; JSON allows values that no request can contain."""
     try:
         json_bytes(value)
     except (*JSON_ENCODE_EXCEPTIONS, RecursionError):
@@ -144,9 +144,9 @@ def is_writable(value: Any) -> bool:
 
 
 def read_arguments(text: str, given: dict[str, Any]) -> tuple[dict[str, Any], llm.ToolResult | None]:
-    """Return the arguments of a call, and why it cannot be made.
+    """Return the arguments of a call, and an error result if it cannot be made.
 
-    given are those that came with the beginning of the call; they hold where no text followed.
+    `given` are the arguments from the beginning of the call; they apply if no text followed.
     """
     try:
         arguments = json.loads(text) if text else given
@@ -160,26 +160,26 @@ def read_arguments(text: str, given: dict[str, Any]) -> tuple[dict[str, Any], ll
 
 
 RESULT = "_tool_result"
-"""Ends the type of a block that holds a result."""
+"""The suffix of the type of a block with a result."""
 _QUIET = "tool_search"
-"""Begins the names of tools that look among our own tools: nothing from outside the house, and nothing to show."""
+"""The prefix of the server's tools that search among our own tools: they bring nothing from outside."""
 
 _UNSENT_KEYS = frozenset({"file_id"})
-"""What a citation has when it arrives and must not have when it is sent back."""
+"""Keys of a received citation that must not be sent back."""
 
 
 def is_quiet(name: str) -> bool:
-    """Return whether a tool has no place in the chat log."""
+    """Return whether a tool is left out of the chat log."""
     return name.startswith(_QUIET)
 
 
 def citation(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a citation as it is sent back."""
+    """Return a citation in the form that is sent back."""
     return {key: part for key, part in value.items() if key not in _UNSENT_KEYS}
 
 
 def to_log(block: dict[str, Any]) -> llm.ToolResult:
-    """Return a result for the chat log: where it comes from; the text itself goes back to its server only."""
+    """Return a result for the chat log: only its sources; the text itself is sent back to the server only."""
     content = block.get("content")
     if isinstance(content, dict) and content.get("error_code"):
         return llm.ToolResult(data={"error": str(content["error_code"])}, error=True)
@@ -187,48 +187,48 @@ def to_log(block: dict[str, Any]) -> llm.ToolResult:
 
 
 def pages_of(block: dict[str, Any]) -> dict[str, str]:
-    """Return the titles of the pages that a result holds, by address."""
+    """Return the titles of the pages in a result, by address."""
     content = block.get("content")
     found = [item for item in (content if isinstance(content, list) else [content]) if isinstance(item, dict)]
     return {str(page["url"]): str(_title(page) or page["url"]) for page in found if page.get("url")}
 
 
 def _title(page: dict[str, Any]) -> Any:
-    """Return the title of a page that was found, or of the document that was fetched."""
+    """Return the title of a found page or of a fetched document."""
     document = page.get("content")
     return document.get("title") if isinstance(document, dict) else page.get("title")
 
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
-"""The blocks that are bound to what came before them."""
+"""The types of blocks that are valid only after unchanged content."""
 _SHOWN = 64
-"""Characters of a file's content that stand for it, with its length: whole files would take long."""
+"""The characters of a file that go into a digest, with its length: whole files would take long."""
 
 
 class Prefix:
-    """What a request has held so far, as a number that is another for anything else."""
+    """The digest of a request's content so far."""
 
     def __init__(self, *beginning: Any) -> None:
-        """Begin with what stands before all messages."""
+        """Start with the content before all messages."""
         self._digest = blake2b(json_bytes(beginning), digest_size=16)
         self.beginning = self._digest.digest()
-        """The digest of what stands before all messages; tools are long, and are not kept for it."""
+        """The digest of the content before all messages; the long tools themselves are not kept."""
         self._added: list[Any] = []
 
     def add(self, role: str, blocks: Iterable[dict[str, Any]]) -> None:
-        """Add to it; how blocks are grouped to messages makes no difference."""
+        """Add blocks; their grouping into messages makes no difference."""
         self._added += _flat(role, blocks)
 
     @property
     def digest(self) -> str:
-        """The number."""
+        """Return the digest."""
         if self._added:
             self._digest.update(_written(self._added))
             self._added = []
         return self._digest.hexdigest()
 
     def digest_with(self, role: str, blocks: Iterable[dict[str, Any]]) -> str:
-        """Return the number of this and more, which is not added."""
+        """Return the digest with more blocks, without adding them."""
         known = self.digest
         if not (more := _flat(role, blocks)):
             return known
@@ -238,17 +238,17 @@ class Prefix:
 
 
 def _flat(role: str, blocks: Iterable[dict[str, Any]]) -> list[Any]:
-    """Return blocks, each behind its role."""
+    """Return a list of roles and blocks in turn."""
     return [one for block in blocks for one in (role, _short(block))]
 
 
 def _written(added: list[Any]) -> bytes:
-    """Return additions as bytes; without brackets, so that parts that come one by one equal those that come in one go."""
+    """Return blocks as bytes without brackets, so that adding them one by one gives the same digest."""
     return json_bytes(added)[1:-1] + b","
 
 
 def _short(block: dict[str, Any]) -> Any:
-    """Return a block, or a short form of one that holds a file."""
+    """Return a block, shortened if it contains a file."""
     if isinstance(inner := block.get("content"), list):
         return {**block, "content": [_short(one) if isinstance(one, dict) else one for one in inner]}
     source = block.get("source")

@@ -1,4 +1,4 @@
-"""What is worth another try, and how soon: while somebody waits for an answer, or while nobody does."""
+"""When and how soon a failed request is retried: quickly while a user waits, patiently for a task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from time import monotonic
 import anthropic
 
 RETRY_TIME = 8.0
-"""Seconds of a turn after which nothing is tried anew: about as long as a speaker waits without a word."""
+"""Seconds of a turn after which nothing is retried: about as long as a user waits in silence."""
 RESPONSE_TIMEOUT = 180.0
-"""Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
+"""The timeout of one response, in seconds: enough for the default length from a slow server."""
 
 TASK_RETRY_TIME = 300.0
-"""The same for a task, which nobody stands and waits for: longer than the pause after a minute's limit."""
+"""RETRY_TIME of an AI task, for which nobody waits: longer than the pause of a per-minute rate limit."""
 TASK_TIMEOUT = 900.0
-"""Seconds for one response to a task, which may be a long text."""
+"""RESPONSE_TIMEOUT of an AI task, whose answer may be long."""
 TASK_EVENT_TIMEOUT = 180.0
-"""Seconds of silence in a task: a long document, or a long thought, may take its time."""
+"""The most seconds without an event in an AI task: a long document or long thinking takes time."""
 
 _PAUSES: Mapping[str, tuple[float, ...]] = {
     "cannot_connect": (0.0, 1.0),
@@ -25,8 +25,9 @@ _PAUSES: Mapping[str, tuple[float, ...]] = {
     "overloaded": (0.5, 1.0, 2.0, 4.0),
     "rate_limited": (1.0, 2.0, 4.0),
 }
-"""Seconds before each further try, by cause. A kept connection may just have gone stale, so that the first is free; where
-there is no connection at all, waiting longer does not bring it back. What is missing here fails the same way again."""
+"""Seconds before each retry, by error. The first retry of a lost connection is immediate, because a kept connection may have
+been stale; if there is no connection at all, waiting longer does not help. Errors that are not listed are not retried.
+"""
 _TASK_PAUSES: Mapping[str, tuple[float, ...]] = {
     "cannot_connect": (0.0, 1.0, 5.0),
     "interrupted": (0.0, 1.0, 5.0),
@@ -38,34 +39,34 @@ _TASK_PAUSES: Mapping[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long is waited for a server."""
+    """The timeouts of a turn."""
 
     retry_time: float = RETRY_TIME
-    """Seconds after which nothing is tried anew."""
+    """Seconds after which nothing is retried."""
     response_time: float = RESPONSE_TIMEOUT
-    """Seconds for one response."""
+    """The timeout of one response, in seconds."""
     silence: float | None = None
-    """Seconds without any event, or None for what the connection has."""
+    """The most seconds without an event, or None for the default of the connection."""
     pauses: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: _PAUSES)
 
 
 def task_patience(silence: float) -> Patience:
-    """Return the patience for a task, on a connection that bears so many seconds of silence."""
+    """Return the timeouts of an AI task on a connection that allows so many seconds without an event."""
     return Patience(TASK_RETRY_TIME, TASK_TIMEOUT, max(silence, TASK_EVENT_TIMEOUT), _TASK_PAUSES)
 
 
 class Retry:
-    """The tries of one turn."""
+    """The retries of one turn."""
 
     def __init__(self, patience: Patience | None = None) -> None:
-        """Start to count when the first request is about to be sent."""
+        """Start the clock, right before the first request."""
         patience = patience or Patience()
         self._pauses = patience.pauses
         self._ends = monotonic() + patience.retry_time
         self._tries: dict[str, int] = {}
 
     def pause(self, key: str, error: Exception) -> float | None:
-        """Return the seconds to wait before the next try, or None when it is not worth one."""
+        """Return the seconds before the next retry, or None for no retry."""
         pauses = self._pauses.get(key, ())
         tried = self._tries[key] = self._tries.get(key, -1) + 1
         if (
@@ -79,7 +80,7 @@ class Retry:
 
 
 def _asked_pause(error: Exception) -> float | None:
-    """Return the seconds that the server asks to wait; a date, which proxies may send, counts as not asked."""
+    """Return the seconds of the Retry-After header, or None; a date, which some proxies send, is ignored."""
     try:
         return max(0.0, float(_header(error, "retry-after")))
     except ValueError:

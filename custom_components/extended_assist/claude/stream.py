@@ -1,4 +1,4 @@
-"""From the events of a response to the deltas of a chat log."""
+"""Convert the events of a response to the deltas of a chat log."""
 
 import asyncio
 from collections.abc import (
@@ -43,26 +43,26 @@ _INPUT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_inpu
 _CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 _NO_ANSWER = ("pause_turn", "refusal")
 _UNIQUE_ID = "toolu_"
-"""Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
+"""The prefix of the service's unique ids; other servers may count from zero in every response."""
 _NOT_RUN = "The server did not get to run this."
 
 
 async def _next(events: AsyncIterator[object], ends: float) -> object:
-    """Return the next event, or None after the last; raises TimeoutError when it does not come in time."""
+    """Return the next event, or None after the last; raises TimeoutError at the deadline."""
     async with asyncio.timeout_at(ends):
         return await anext(events, None)
 
 
 def _whole(text: str | None) -> str:
-    """Return a text in which a question mark stands for each half of a character, which nobody could write."""
+    """Return a text with a question mark for each lone surrogate, which UTF-8 cannot encode."""
     return (text or "").encode(errors="replace").decode()
 
 
 class ResponseStream:
     """One response of a model.
 
-    It never raises: an error ends the deltas and stands in `error`, so that the chat log keeps what came before it and
-    every tool call that was started gets its result.
+    It never raises: an error ends the deltas and is stored in `error`, so that the chat log keeps everything before it and
+    each started tool call gets its result.
     """
 
     def __init__(
@@ -79,12 +79,11 @@ class ResponseStream:
         taken: Iterable[str] = (),
         ending: Callable[[], str] = str,
     ) -> None:
-        """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take.
+        """Store the tools that may be called, the notice for a cut answer, and the timeout in seconds.
 
-        keys are the names of parameters that were exchanged, by tool; prefix is what the request held; the filter says what
-        of the answer is shown. answers_by is the tool that takes an answer in advance, whose calls are kept and not made. taken are the ids of the
-        calls so far: where one came again, the result of one call would be taken for that of another. ending gives what is shown
-        behind a whole answer, which the model has not said.
+        `keys` are the replaced parameter names of each tool; `prefix` is the digest of the request; the filter decides what is
+        shown. `answers_by` is the tool that takes an answer in advance: its calls are stored and not made. `taken` are all ids of
+        calls so far, because a repeated id would mix up results. `ending` returns the text to show after a complete answer.
         """
         self._model = model
         self._keys = keys or {}
@@ -106,26 +105,26 @@ class ResponseStream:
         self._edited = False
         self.error: Exception | None = None
         self.has_text = False
-        """Whether the model said something."""
+        """True if the response contains text."""
         self.has_thought = False
-        """Whether the model thought."""
+        """True if the response contains thinking."""
         self.has_calls = False
-        """Whether the model called tools of ours, and waits for their results."""
+        """True if the model called our tools and waits for their results."""
         self.calls: set[str] = set()
-        """The ids of those calls, apart from answers in advance."""
+        """The ids of these calls, without answers in advance."""
         self.answers: list[llm.ToolInput] = []
-        """Answers in advance; whoever reads them gives them their results."""
+        """Answers in advance, whose results follow later."""
         self.has_looked = False
-        """Whether the server ran a tool of its own that brings something from outside."""
+        """True if the server ran a tool of its own that returns text from outside."""
         self.sources: dict[str, str] = {}
-        """The titles of pages that the answer was taken from, by address."""
+        """The titles of the pages that the answer cites, by address."""
         self.shown = False
-        """Whether text or a tool call has gone out, after which the request must not be made again."""
+        """True after text or a tool call was passed on: the request must not be repeated then."""
         self.stop_reason: str | None = None
         self.usage: dict[str, Any] = {}
         self.message_id: str | None = None
         self.diagnostics: dict[str, Any] | None = None
-        """Why the server read no more from its cache, where it was asked."""
+        """The reason why the server read no more from its cache, if it was asked for."""
 
     async def deltas(self, events: AsyncIterable[object]) -> AsyncGenerator[Delta]:
         """Yield deltas as the events arrive."""
@@ -156,7 +155,7 @@ class ResponseStream:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
 
     async def _behind(self) -> list[Delta]:
-        """Show behind an answer what the model has not said: that it was cut off, and what belongs to it."""
+        """Show the texts after an answer: the notice that it was cut off, and the ending."""
         if not self.has_text or self.has_calls:
             return []
         notice = f" … {await self._cut_notice()}" if self.stop_reason in _CUT_SHORT else ""
@@ -165,7 +164,7 @@ class ResponseStream:
         )
 
     def _on_event(self, event: Event) -> list[Delta]:
-        """Return the deltas of an event; events and blocks of kinds unknown here are passed over."""
+        """Return the deltas of an event; unknown types of events and blocks are skipped."""
         index = event.get("index", 0)
         match event.get("type"):
             case "message_start":
@@ -191,7 +190,7 @@ class ResponseStream:
         self.usage.update({key: value for key, value in (usage or {}).items() if isinstance(value, (int, dict))})
 
     def _end_part(self) -> list[Delta]:
-        """Hand over the blocks so far."""
+        """Add the blocks so far to the chat log as one part."""
         is_refused = self.stop_reason == "refusal"
         if not (self._blocks or is_refused):
             return []
@@ -203,20 +202,20 @@ class ResponseStream:
         return [{"native": native}]
 
     def _give_up_served(self) -> None:
-        """Answer the calls of the server's own tools that it did not get to, and take them out of what is sent back."""
+        """Answer the calls of the server's own tools that it did not make, and remove them from the content to send back."""
         self._rejected += [(call, failure(_NOT_RUN)) for call in self._served.values() if not is_quiet(call.tool_name)]
         for part in self._parts:
             part[:] = [block for block in part if block.get("id") not in self._served]
 
     def _input_tokens(self) -> int:
-        """Return the tokens of the request, or 0 where the server counted what was left after it had cleared some."""
+        """Return the tokens of the request, or 0 if the server counted them after clearing old results."""
         if self._edited:
             return 0
         counts = [self.usage.get(kind) for kind in _INPUT_TOKENS]
         return sum(count for count in counts if isinstance(count, int))
 
     def _on_block_start(self, index: int, block: Event) -> list[Delta]:
-        """Begin a block; what it brings along counts as its first delta."""
+        """Start a block; content in this event counts as its first delta."""
         self.has_thought |= block["type"] in THINKING
         match block["type"]:
             case "text":
@@ -268,16 +267,16 @@ class ResponseStream:
         return []
 
     def _add_citation(self, index: int, value: Event) -> None:
-        """Keep what a text is taken from."""
+        """Store the source of a text."""
         citation = response_blocks.citation(value)
         self._open[index].setdefault("citations", []).append(citation)
         if url := citation.get("url"):
             self.sources[url] = citation.get("title") or url
 
     def _on_served(self, block: Block) -> list[Delta]:
-        """Take in the result of a tool that the server ran.
+        """Add the result of a tool that the server ran.
 
-        It enters the chat log right away, because what it brings from outside decides what the next call may do.
+        It is added to the chat log at once, because untrusted text in it decides whether the next call needs a question.
         """
         call_id, name = block["tool_use_id"], block["type"].removesuffix(response_blocks.RESULT)
         self._served.pop(call_id, None)
@@ -300,7 +299,7 @@ class ResponseStream:
         ]
 
     def _add_text(self, index: int, text: str | None) -> list[Delta]:
-        """Show text as it comes."""
+        """Show text as it arrives."""
         text = _whole(text)
         self._open[index]["text"] += text
         self.has_text |= bool(text.strip())
@@ -316,7 +315,7 @@ class ResponseStream:
         return [{"thinking_content": thinking}] if thinking else []
 
     def _on_block_stop(self, index: int) -> list[Delta]:
-        """Keep a complete block; a complete tool call starts right away."""
+        """Store a complete block; a complete tool call starts at once."""
         block = self._open.pop(index)
         match block["type"]:
             case "text":
@@ -333,7 +332,7 @@ class ResponseStream:
         return []
 
     def _on_server_call(self, block: Block, text: str) -> list[Delta]:
-        """Show that the server calls a tool of its own."""
+        """Show a call that the server makes to a tool of its own."""
         try:
             block["input"] = json.loads(text) if text else block["input"]
         except ValueError, RecursionError:
@@ -347,7 +346,7 @@ class ResponseStream:
         return [] if is_quiet(call.tool_name) else [{"tool_calls": [call]}]
 
     def _on_tool_call(self, block: Block, text: str) -> Delta:
-        """Return the call of a tool; one that cannot be made is answered here instead of being made."""
+        """Return the call of a tool, or its error result if it cannot be made."""
         block["input"], rejection = read_arguments(text, block["input"])
         if block["name"] not in self._tool_names:
             rejection = unknown_tool(block["name"], list(self._tool_names))
@@ -370,7 +369,7 @@ class ResponseStream:
         return {"tool_calls": [call]}
 
     def _close_blocks(self) -> list[Delta]:
-        """Close what the end of the response left open; a call that was cut off is answered instead of being made."""
+        """Close the blocks that are open at the end of the response; a call that was cut off gets an error result."""
         deltas = self._shown(self._filter.end() if self._filter else "")
         for block in self._open.values():
             if block["type"] == "tool_use":

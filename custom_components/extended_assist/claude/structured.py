@@ -32,14 +32,14 @@ _WRONG = (
 )
 # https://platform.claude.com/docs/en/build-with-claude/structured-outputs
 _MAX_OPTIONAL = 24
-"""Fields that may be missing in an answer of a given structure, all together; the service refuses more."""
+"""The most optional fields of a structure; the service refuses more."""
 _MAX_CHOICES = 16
-"""Fields that may be of several types, all together."""
+"""The most fields of a structure with several types."""
 _INSTRUCTION = f"Give your answer by calling {_TOOL} once, at the end."
 
 
 async def async_generate(turn: AgentTurn, structure: vol.Schema | None) -> Any:
-    """Answer the last message of the chat log with text, or with data of a structure; raises TurnError."""
+    """Answer the last message of the chat log with text, or with data in a structure; raises TurnError."""
     if structure is None:
         await async_answer(turn)
         return _text(turn)
@@ -50,9 +50,9 @@ async def async_generate(turn: AgentTurn, structure: vol.Schema | None) -> Any:
 
 
 def _without_addresses(turn: AgentTurn, structure: vol.Schema, said: list[str], data: Any) -> Any:
-    """Return data that was made after text from outside was read, for programs that may show it as it is.
+    """Return data without addresses after untrusted text was read: programs may display the data as it is.
 
-    What the user wrote stays, in the instructions or the structure; a link that was read, where either asks for one.
+    Addresses in the instructions or the structure stay, and links that were read if either asks for one.
     """
     asked = to_openapi(structure, custom_serializer=_serializer(turn), openapi_version="3.1.0")
     written = "\n".join([*said, str(asked)])
@@ -77,7 +77,7 @@ def _serializer(turn: AgentTurn) -> Any:
 
 
 async def _async_data(turn: AgentTurn, structure: vol.Schema) -> Any:
-    """Answer with data of a structure; raises TurnError."""
+    """Answer with data in a structure; raises TurnError."""
     serializer = _serializer(turn)
     held = _schema(structure, serializer) if turn.options.abilities.structured_output else None
     if held is None:
@@ -101,10 +101,7 @@ async def _async_data(turn: AgentTurn, structure: vol.Schema) -> Any:
 
 
 def _schema(structure: vol.Schema, serializer: Any) -> tuple[dict[str, Any], KeyNames | None] | None:
-    """Return a structure as the service takes it, with the keys that stand for others in it.
-
-    None where it has something that the service does not know.
-    """
+    """Return a structure as JSON Schema with its replaced keys, or None if the service does not support it."""
     try:
         schema, keys = exchanged(to_openapi(structure, custom_serializer=serializer, openapi_version="3.1.0"))
         if _is_open(schema) or _optional_fields(schema) > _MAX_OPTIONAL or _choices(schema) > _MAX_CHOICES:
@@ -115,7 +112,7 @@ def _schema(structure: vol.Schema, serializer: Any) -> tuple[dict[str, Any], Key
 
 
 def _optional_fields(schema: Any) -> int:
-    """Return how many fields of a schema an answer may be without."""
+    """Return the number of optional fields in a schema."""
     if isinstance(schema, list):
         return sum(map(_optional_fields, schema))
     if not isinstance(schema, dict):
@@ -125,7 +122,7 @@ def _optional_fields(schema: Any) -> int:
 
 
 def _choices(schema: Any) -> int:
-    """Return how many parts of a schema may be of several types."""
+    """Return the number of fields with several types in a schema."""
     if isinstance(schema, list):
         return sum(map(_choices, schema))
     if not isinstance(schema, dict):
@@ -134,7 +131,7 @@ def _choices(schema: Any) -> int:
 
 
 def _is_open(schema: Any) -> bool:
-    """Return whether an object somewhere in a schema may have any keys: the service would let it have none."""
+    """Return whether an object in a schema allows any keys, which the service does not support."""
     if isinstance(schema, dict):
         return bool(schema.get("additionalProperties")) or any(map(_is_open, schema.values()))
     return isinstance(schema, list) and any(map(_is_open, schema))
@@ -146,7 +143,7 @@ def _text(turn: AgentTurn) -> str:
 
 
 def _parsed(text: str, structure: vol.Schema, keys: KeyNames | None = None) -> Any:
-    """Return the data that a text holds, which may have a fence around it; raises ValueError for anything else."""
+    """Return the data in a text, also inside a code fence; raises ValueError for anything else."""
     start, end = text.find("{"), text.rfind("}")
     try:
         data = json_loads(text[start : end + 1])
@@ -158,7 +155,7 @@ def _parsed(text: str, structure: vol.Schema, keys: KeyNames | None = None) -> A
 
 
 def _data(turn: AgentTurn, structure: vol.Schema, keys: KeyNames | None = None) -> Any:
-    """Return the data that was said last; raises TurnError where it does not have the structure."""
+    """Return the data in the last message; raises TurnError if it does not match the structure."""
     try:
         return _parsed(_text(turn), structure, keys)
     except ValueError as err:
@@ -184,7 +181,7 @@ async def _async_generate_by_tool(turn: AgentTurn, structure: vol.Schema) -> Any
 
 
 class _AnswerTool(ExtendedTool):
-    """Takes the answer; whoever may ask for it may have it, so that no options of an entry hold for it."""
+    """Takes the answer. The policy does not apply to it: whoever may ask may get the answer."""
 
     name = _TOOL
     title = "Give the answer"
@@ -194,20 +191,20 @@ class _AnswerTool(ExtendedTool):
     tier = Tier.READ
 
     def __init__(self, structure: vol.Schema) -> None:
-        """Take what the answer must look like."""
+        """Store the structure of the answer."""
         super().__init__()
         self.parameters = structure
         self.answers: list[Any] = []
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Keep an answer, which has the structure."""
+        """Store an answer that matches the structure."""
         self.answers.append(call.arguments)
         return {"accepted": True}
 
 
 def _no_api(hass: HomeAssistant) -> llm.APIInstance:
-    """Return an instance without tools."""
+    """Return an API instance without tools."""
     return llm.APIInstance(
         api=_NoAPI(hass=hass, id=f"{DOMAIN}-none", name="None"),
         api_prompt="",
@@ -218,11 +215,11 @@ def _no_api(hass: HomeAssistant) -> llm.APIInstance:
 
 
 class _NoAPI(llm.API):
-    """An API that nobody gave a task."""
+    """The API of an instance without tools."""
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
-        """Return its only instance."""
+        """Return an empty instance."""
         return _no_api(self.hass)
 
 
@@ -249,7 +246,7 @@ def instructions_for(questions: Mapping[str, Question], state: Any) -> str:
 
 
 def _asked(name: str, question: Question) -> str:
-    """Return a question as it is asked."""
+    """Return the text of one question."""
     lines = [f"Question '{name}': {question['instructions']}", f"Answer: {_KINDS[question['type']]}."]
     criteria = question.get("criteria", ())
     if isinstance(criteria, Mapping):
@@ -277,7 +274,7 @@ def _validator(question: Question) -> Any:
 
 
 def answers_from(questions: Mapping[str, Question], data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the answers by question, in the words of Home Assistant; raises TurnError where one says nothing."""
+    """Return the answers by question, in Home Assistant's format; raises TurnError if one is missing."""
     return {name: _answer(question, data[name]) for name, question in questions.items()}
 
 

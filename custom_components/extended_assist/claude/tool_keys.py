@@ -1,4 +1,4 @@
-"""Names of parameters that the service refuses, exchanged for others on the way out and back."""
+"""Replace parameter names that the service refuses in tool schemas, and restore them in the arguments of calls."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,26 +16,26 @@ _ELSEWHERE = frozenset(
         *("patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies"),
     }
 )
-"""What says something of a schema's keys in other places than its properties."""
+"""Keywords of JSON Schema that refer to keys outside of `properties`."""
 
 type Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyNames:
-    """Which keys of a schema were exchanged."""
+    """The replaced keys of a schema."""
 
     schema: Schema
-    """The schema as it is sent."""
+    """The schema with the new keys."""
     written: Mapping[str, str]
-    """The keys as they were written, by those that are sent."""
+    """The original keys by the new ones."""
 
     def restored(self, arguments: Any) -> Any:
-        """Return arguments with the keys that the tool knows."""
+        """Return arguments with the original keys."""
         return self._restored(arguments, [self.schema])
 
     def _restored(self, value: Any, schemas: list[Schema]) -> Any:
-        """Go down into a value, along the schemas that may describe it."""
+        """Restore the keys of a nested value, along the schemas that may describe it."""
         known = [schema for one in schemas for schema in _with_alternatives(one)]
         if isinstance(value, list):
             return [self._restored(item, _parts(known, "items")) for item in value]
@@ -51,9 +51,9 @@ class KeyNames:
 
 
 def exchanged(schema: Schema) -> tuple[Schema, KeyNames | None]:
-    """Return a schema without keys that the service refuses, and what they are called in it.
+    """Return a schema without the keys that the service refuses, and the replaced keys.
 
-    Raises ValueError where the schema speaks of its keys in a way that an exchange would miss.
+    Raises ValueError if the schema refers to its keys in a way that a replacement would miss.
     """
     keys = [key for node in _nodes(schema) for key in node.get("properties", ())]
     refused = dict.fromkeys(key for key in keys if not PARAMETER_NAME.fullmatch(key))
@@ -71,7 +71,7 @@ def exchanged(schema: Schema) -> tuple[Schema, KeyNames | None]:
 
 
 def _free_name(key: str, taken: set[str]) -> str:
-    """Return a name like a key that no other has."""
+    """Return an unused name that is similar to a key."""
     stem = slugify(key)[: _LENGTH - 4] or "parameter"
     number = 1
     while (name := stem if number == 1 else f"{stem}_{number}") in taken:
@@ -80,7 +80,7 @@ def _free_name(key: str, taken: set[str]) -> str:
 
 
 def _exchanged(schema: Schema, names: Mapping[str, str]) -> Schema:
-    """Return a schema with other keys; the description of a parameter says what it is called."""
+    """Return a schema with new keys; the description of a parameter names the original key."""
     sent = _mapped(schema, lambda part: _exchanged(part, names))
     if isinstance(properties := sent.get("properties"), dict):
         sent["properties"] = {names.get(key, key): _named(part, key, names) for key, part in properties.items()}
@@ -91,7 +91,7 @@ def _exchanged(schema: Schema, names: Mapping[str, str]) -> Schema:
 
 
 def _named(schema: Any, key: str, names: Mapping[str, str]) -> Any:
-    """Return the schema of a parameter; one that was exchanged says what it is called."""
+    """Return the schema of a parameter; if its key was replaced, its description names the original key."""
     if key not in names or not isinstance(schema, dict):
         return schema
     description = schema.get("description")
@@ -99,7 +99,7 @@ def _named(schema: Any, key: str, names: Mapping[str, str]) -> Any:
 
 
 def _mapped(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """Return a schema whose parts are changed."""
+    """Return a schema with changed parts."""
     mapped = dict(schema)
     for key in ("items", "additionalProperties"):
         if isinstance(part := mapped.get(key), dict):
@@ -126,7 +126,7 @@ def _nodes(schema: Schema) -> Iterator[Schema]:
 
 
 def _with_alternatives(schema: Schema) -> Iterator[Schema]:
-    """Yield a schema and all that may stand for it."""
+    """Yield a schema and its alternatives."""
     yield schema
     for key in _ALTERNATIVES:
         for part in schema.get(key, ()):
@@ -135,7 +135,7 @@ def _with_alternatives(schema: Schema) -> Iterator[Schema]:
 
 
 def _parts(schemas: list[Schema], key: str) -> list[Schema]:
-    """Return the schemas of items, or of further keys, that schemas hold."""
+    """Return the schemas of the items or additional keys of schemas."""
     found = [part for schema in schemas if isinstance(part := schema.get(key), dict)]
     if key == "items":
         found += [part for schema in schemas for part in schema.get("prefixItems", ()) if isinstance(part, dict)]

@@ -1,4 +1,4 @@
-"""Where there are very many tools, the model is shown the most used and searches among the others.
+"""If there are very many tools, the model gets the most used ones and searches among the others.
 
 https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 MIN_TOOLS = 30
-"""Tools from which on a search costs less than reading all of them, and models begin to choose badly."""
+"""The number of tools from which a search costs less than reading all of them, and models begin to choose badly."""
 
 SEARCH_TOOL = "tool_search_tool_bm25"
 _SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": SEARCH_TOOL}
@@ -22,7 +22,7 @@ _ALWAYS_SHOWN = (
 
 
 def with_search(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request in which the tools that are seldom needed are left to be searched for; few stay as they are."""
+    """Return a request whose rarely used tools are found by a search; with few tools it is unchanged."""
     tools = request.get("tools") or []
     ours = [tool for tool in tools if "input_schema" in tool]
     deferred = {tool["name"] for tool in ours if not tool["name"].endswith(_ALWAYS_SHOWN)}
@@ -33,10 +33,10 @@ def with_search(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_stale_searches(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request without earlier searches that its server would refuse.
+    """Return a request without earlier searches that the server would refuse.
 
-    A search is stale when it was broken off, or when it found tools that are gone, such as that of a removed script, or
-    when this request has no search at all, because the agent or its model changed.
+    A search is stale if it was cut off, if it found a tool that no longer exists, such as that of a removed script, or if
+    this request has no search, because the agent or its model changed.
     """
     tools = {tool["name"] for tool in request.get("tools") or []}
     searches: set[str] = set()

@@ -1,4 +1,4 @@
-"""One turn of an agent: what its requests share."""
+"""One turn of an agent: the data that its requests share."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,67 +23,67 @@ from .usage import TokenMeter
 
 
 def _nothing(_: Mapping[str, str]) -> None:
-    """Tell nobody of tools that are left out."""
+    """Ignore the tools that are left out."""
 
 
 @dataclass(slots=True)
 class AgentTurn:
-    """What the requests of one turn share."""
+    """The data that the requests of one turn share."""
 
     client: anthropic.AsyncAnthropic
     chat_log: conversation.ChatLog
     agent_id: str
     options: AgentOptions
     cut_notice: Callable[[], Awaitable[str]]
-    """Gives the words to add to an answer that reached the token limit."""
+    """Returns the notice for an answer that reached the token limit."""
     meter: TokenMeter
-    """Counts what the requests use."""
+    """Counts the tokens of the requests."""
     note: Callable[[str | None], None]
-    """Is told how each request ended: with an answer, or with the key of a cause."""
+    """Receives the end of each request: an answer, or the key of an error."""
     language: str = "en"
-    """The language of who speaks."""
+    """The language of the user."""
     hearing: Hearing | None = None
-    """What the message answers, and what is to be asked."""
+    """The parsed reply to the last question, and the new questions."""
     toolbox: ToolboxOptions = field(default_factory=ToolboxOptions)
-    """The rules for tools that bring none of ours along, such as those of other APIs."""
+    """The rules for tools without our own checks, such as those of other APIs."""
     patience: Patience = field(default_factory=Patience)
     retry: Retry = field(default_factory=Retry)
     ledger: ConversationLedger = field(default_factory=ConversationLedger)
-    """What was sent in this conversation before."""
+    """The snapshot of the conversation."""
     tell_left_out: Callable[[Mapping[str, str]], None] = _nothing
-    """Is told of the tools that the server would refuse, and why."""
+    """Receives the tools that the server would refuse, with the reason."""
     refused: Refused = field(default_factory=Refused)
     """What the server refused before."""
     sizes: dict[int, int] = field(default_factory=dict)
-    """What was measured of the chat log, for the next request."""
+    """A cache of item sizes for the next request."""
     rendering: Rendering | None = None
-    """The messages of its last request, which those of the next begin with."""
+    """The messages of the last request; the next request begins with them."""
     attachments: dict[Path, Block] = field(default_factory=dict)
     keys: Mapping[str, KeyNames] = field(default_factory=dict)
-    """Names of parameters that were exchanged, by tool."""
+    """The replaced parameter names of each tool."""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Tools that are not sent because the server would refuse them, and why."""
+    """Tools that are not sent because the server would refuse them, with the reason."""
     callable: frozenset[str] = frozenset()
-    """The names of tools that are there; one that is gone may still be in the requests of its conversation."""
+    """The names of existing tools; the requests of a conversation may contain others that were removed."""
     output_schema: dict[str, Any] | None = None
-    """What an answer must look like, for a model that can be held to it."""
+    """The structure of the answer, for a model that supports it."""
     is_done: Callable[[], bool] = lambda: False
-    """Tells whether a tool has taken the answer, so that nothing needs to be said."""
+    """Returns whether a tool has taken the answer, so that no text is needed."""
     may_call: bool = True
-    """Whether the model may still call tools; where the server knows no field for that, it is told in words."""
+    """False if the model must not call more tools; servers without that field are told in words."""
     is_paused: bool = False
-    """Whether the last response is to be continued by its server."""
+    """True if the server will continue the last response."""
     screen: Screen | None = None
-    """Where the answer is read; None where it is heard, or nothing is to be shown."""
+    """The screen for images; None if the user hears the answer or nothing is to be shown."""
     answers_when_done: bool = False
-    """Whether the model may give its answer with the calls that it depends on."""
+    """True if the model may give its answer together with the calls."""
     is_answered: bool = False
-    """Whether such an answer was spoken."""
+    """True after such an answer was spoken."""
     news: list[str] = field(default_factory=list)
-    """What came due while nobody could be told of it, which is told with the message."""
+    """Missed reminders to send with the message."""
     earlier: str | None = None
-    """What was done before this conversation, which is told with its first message."""
+    """Recent changes from before this conversation, sent with its first message."""
     must_speak: bool = False
-    """Whether the model is told to say something, because it thought and said nothing."""
+    """True if the model is told to say something, because it returned thinking only."""
     sources: dict[str, str] = field(default_factory=dict)
-    """The titles of pages that the answer was taken from, by address."""
+    """The titles of the pages that the answer cites, by address."""

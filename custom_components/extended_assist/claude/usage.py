@@ -26,16 +26,16 @@ TOKENS: Mapping[str, str] = {
     "cache_written_tokens": "cache_creation_input_tokens",
     "output_tokens": "output_tokens",
 }
-"""The kinds of tokens and the fields of a response that count them; none is part of another."""
+"""The kinds of tokens, and the fields of a response that count them without overlap."""
 
 SHOW_DELAY = 2.0
-"""Seconds in which the requests of a turn are gathered, so that showing their tokens costs the turn no time."""
+"""Seconds between a response and the sensors' update, so that it does not delay a turn."""
 _SAVE_DELAY = 10.0
 _VERSION = 1
 
 
 def tokens_of(usage: Mapping[str, Any]) -> dict[str, int]:
-    """Return the tokens of a response by kind; what a server does not count is none."""
+    """Return the tokens of a response by kind; missing counts are 0."""
     counts = {kind: usage.get(name) for kind, name in TOKENS.items()}
     return {kind: max(count, 0) if isinstance(count, int) else 0 for kind, count in counts.items()}
 
@@ -43,7 +43,7 @@ def tokens_of(usage: Mapping[str, Any]) -> dict[str, int]:
 def trace_of(
     usage: Mapping[str, Any], stop_reason: str | None, diagnostics: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the details of a response for the conversation trace, in the words of Home Assistant's own agents."""
+    """Return the details of a response for the conversation trace, with the names that Home Assistant's agents use."""
     tokens = tokens_of(usage)
     return {
         **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
@@ -60,13 +60,13 @@ def trace_of(
 
 
 def _this_month() -> str:
-    """Return the month where the house stands."""
+    """Return the current month in the home's time zone."""
     return dt_util.now().strftime("%Y-%m")
 
 
 @dataclass(slots=True)
 class Usage:
-    """What one agent has used."""
+    """The usage of one agent."""
 
     counts: dict[str, int] = field(default_factory=dict)
     """Tokens by kind, and requests."""
@@ -83,10 +83,10 @@ def _read(stored: Any) -> dict[str, Usage]:
 
 
 class TokenMeter:
-    """Counts what one agent uses."""
+    """Counts the usage of one agent."""
 
     def __init__(self, hass: HomeAssistant, usage: Usage, save: CALLBACK_TYPE) -> None:
-        """Take what was counted so far, and how to store more."""
+        """Store the usage so far, and the callback that saves it."""
         self._hass = hass
         self.usage = usage
         self._save = save
@@ -95,7 +95,7 @@ class TokenMeter:
 
     @callback
     def add(self, usage: Mapping[str, Any]) -> None:
-        """Count a response."""
+        """Add a response."""
         tokens = tokens_of(usage)
         for kind, count in {**tokens, REQUESTS: 1}.items():
             self.usage.counts[kind] = self.usage.counts.get(kind, 0) + count
@@ -121,7 +121,7 @@ class TokenMeter:
 
     @callback
     def async_listen(self, listener: CALLBACK_TYPE) -> Callable[[], None]:
-        """Call a listener soon after responses, until the returned function is called."""
+        """Call a listener soon after responses; return the function that removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -130,13 +130,13 @@ class TokenMeters:
     """The meters of all agents, by subentry."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where they are stored; load before use."""
+        """Create the store; async_load must run before use."""
         self._hass = hass
         self._store = ConfirmedStore[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.usage", private=False)
         self._meters: dict[str, TokenMeter] = {}
 
     async def async_load(self) -> None:
-        """Read what was stored."""
+        """Load the stored usage."""
         for subentry_id, usage in (await async_load(self._hass, self._store, _read)).items():
             self._meters[subentry_id] = TokenMeter(self._hass, usage, self._save)
 
@@ -147,7 +147,7 @@ class TokenMeters:
 
     @callback
     def async_keep(self, subentry_ids: Iterable[str]) -> None:
-        """Forget all agents but these."""
+        """Delete the usage of all agents but these."""
         kept = set(subentry_ids)
         if gone := self._meters.keys() - kept:
             for subentry_id in gone:
@@ -155,13 +155,13 @@ class TokenMeters:
             self._save()
 
     async def async_clear(self) -> None:
-        """Forget everything, also on the disk."""
+        """Delete all usage, also on the disk."""
         self._meters.clear()
         await self._store.async_remove()
 
     @callback
     def _save(self) -> None:
-        """Store soon, and in any case before Home Assistant stops."""
+        """Schedule saving, at the latest when Home Assistant stops."""
         self._store.async_delay_save_confirmed(
             lambda: {subentry_id: asdict(meter.usage) for subentry_id, meter in self._meters.items()}, _SAVE_DELAY
         )
@@ -172,26 +172,26 @@ _METERS: HassKey[TokenMeters] = HassKey(f"{DOMAIN}_usage")
 
 @singleton(_METERS, async_=True)
 async def async_get_meters(hass: HomeAssistant) -> TokenMeters:
-    """Return the meters, read from the disk at first use."""
+    """Return the meters; the first call loads them."""
     meters = TokenMeters(hass)
     await meters.async_load()
     return meters
 
 
 WARNING_SHARE = 0.8
-"""Share of the month's tokens at which the user is warned: early enough to raise the limit before the agent stops."""
+"""The share of the monthly tokens at which the user is warned, early enough to raise the limit."""
 
 
 @callback
 def is_used_up(subentry: ConfigSubentry, meter: TokenMeter) -> bool:
-    """Return whether an agent has used all that it may in this month."""
+    """Return whether an agent has used its tokens of this month."""
     limit: int | None = subentry.data.get(CONF_MONTHLY_TOKENS)
     return limit is not None and meter.month_tokens >= limit
 
 
 @callback
 def async_check_token_limit(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry, meter: TokenMeter) -> None:
-    """Raise or settle the issues about an agent's tokens."""
+    """Create or delete the repair issues about an agent's tokens."""
     limit, used = subentry.data.get(CONF_MONTHLY_TOKENS, 0), meter.month_tokens
     due = None
     if limit and used >= limit * WARNING_SHARE:
@@ -204,5 +204,5 @@ def async_check_token_limit(hass: HomeAssistant, entry_id: str, subentry: Config
 
 
 def _spaced(number: float) -> str:
-    """Return a number with narrow spaces, which separate thousands in every language."""
+    """Return a number with narrow spaces as thousands separators, which every language understands."""
     return f"{number:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")

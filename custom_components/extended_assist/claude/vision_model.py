@@ -1,4 +1,4 @@
-"""The model that looks at pictures: one of an agent, or the AI task of the options, and the questions that it gets."""
+"""The model that answers questions about images: that of an agent, or the AI task of the options."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -39,9 +39,9 @@ NO_EYES = (
 
 
 async def async_find_eyes(call: ToolCall, agent: str | None) -> Eyes | None:
-    """Return a function that asks the model of an agent, or else the AI Task; None where neither can look.
+    """Return a function that asks the model of an agent, or else the AI task; None if neither can see.
 
-    Raises ToolError where the agent has used all tokens of this month.
+    Raises ToolError if the agent has used its tokens of this month.
     """
 
     async def ask_task(taken: list[TakenPicture], see: str) -> bool:
@@ -67,20 +67,20 @@ async def async_find_eyes(call: ToolCall, agent: str | None) -> Eyes | None:
 
 @callback
 def check_eyes(call: ToolCall) -> None:
-    """Raise ToolError where there is no model that could look."""
+    """Raise ToolError if no model can see."""
     if call.options.look_task is None and _eyes(call.hass, call.options.entry_id, call.agent) is None:
         raise ToolError(NO_EYES)
 
 
 @callback
 def thought_of_look(call: ToolCall) -> int:
-    """Return the tokens of one look that the model may think beside its answer, as far as that is known."""
+    """Return the most thinking tokens of one check beside its answer, as far as known."""
     found = _eyes(call.hass, call.options.entry_id, call.agent)
     return thought_tokens(*found) if found else 0
 
 
 def _lists_nothing(hass: HomeAssistant, entry_id: str | None) -> bool:
-    """Return whether the server of an entry lists no models, as one may that cannot be reached or has too much to do."""
+    """Return whether the server of an entry lists no models, for example because it is unreachable."""
     entry = hass.config_entries.async_get_entry(entry_id) if entry_id else None
     return entry is not None and hasattr(entry, "runtime_data") and not entry.runtime_data.models
 
@@ -88,7 +88,7 @@ def _lists_nothing(hass: HomeAssistant, entry_id: str | None) -> bool:
 def _eyes(
     hass: HomeAssistant, entry_id: str | None, agent: str | None
 ) -> tuple[ConfigEntry[Any], ConfigSubentry] | None:
-    """Return an entry and the agent of it whose model looks: the given one, or else the first; None where it cannot see."""
+    """Return an entry and its agent for images: the given agent, or else the first; None if its model cannot see."""
     entry = hass.config_entries.async_get_entry(entry_id) if entry_id else None
     agents = [*entry.get_subentries_of_type(SUBENTRY_CONVERSATION)] if entry else []
     eyes = next((one for one in agents if one.subentry_id == agent), agents[0] if agents else None)
@@ -96,9 +96,9 @@ def _eyes(
 
 
 _ANSWER_TOKENS: Final = 100
-"""Room for an answer of one word."""
+"""Tokens for an answer of one word."""
 _THOUGHT_TOKENS: Final = 924
-"""Room for what a model thinks that cannot leave it."""
+"""Tokens for a model that always thinks."""
 _RESPONSE_TIME: Final = 60.0
 _PAUSES: Final = {
     "cannot_connect": (0.0,),
@@ -107,7 +107,7 @@ _PAUSES: Final = {
     "overloaded": (4.0,),
     "rate_limited": (4.0,),
 }
-"""Seconds before the only further try, by cause: the next look comes anyway, and others may look at the same moment."""
+"""Seconds before the only retry, by error: the next check comes anyway, and others may run at the same time."""
 _QUICK: Final = {CONF_THINKING: "disabled", CONF_EFFORT: "low"}
 _YES: Final = "yes"
 _ANSWERS: Final = (_YES, "no", "unclear")
@@ -129,7 +129,7 @@ _FORMAT: Final = {
 
 
 def _word(value: Any) -> Any:
-    """Return an answer as it was asked for: models that are not held to a form write it in their own way."""
+    """Return an answer in the expected form: models without structured output vary it."""
     if isinstance(value, bool):
         return _YES if value else "no"
     return value.strip().casefold() if isinstance(value, str) else value
@@ -140,7 +140,7 @@ _OBJECT: Final = re.compile(r"\{[^{}]*\}")
 
 
 def sees(entry: ConfigEntry[Any], agent: ConfigSubentry) -> bool:
-    """Return whether the model of an agent is known to read pictures."""
+    """Return whether the model of an agent is known to read images."""
     return hasattr(entry, "runtime_data") and _options(entry, agent).abilities.images
 
 
@@ -151,7 +151,7 @@ async def async_glance(
     pictures: Sequence[tuple[str, FittedPicture]],
     see: str,
 ) -> bool:
-    """Return whether something is to be seen in pictures, each with the name of its camera; raises TurnError."""
+    """Return whether something is visible in images, which are named after their cameras; raises TurnError."""
     runtime, options = entry.runtime_data, _options(entry, agent)
     request = _request(options, pictures, see, thought_tokens(entry, agent))
     is_without_fields = False
@@ -180,7 +180,7 @@ async def async_glance(
 
 
 def _options(entry: ConfigEntry[Any], agent: ConfigSubentry) -> AgentOptions:
-    """Return how the model of an agent is asked for a short answer."""
+    """Return an agent's options for a short answer."""
     runtime = entry.runtime_data
     abilities = Abilities.of(find_model(runtime.models, agent.data[CONF_MODEL]))
     options: AgentOptions = runtime.refused.left(AgentOptions.of({**agent.data, **_QUICK}, abilities))
@@ -188,7 +188,7 @@ def _options(entry: ConfigEntry[Any], agent: ConfigSubentry) -> AgentOptions:
 
 
 def thought_tokens(entry: ConfigEntry[Any], agent: ConfigSubentry) -> int:
-    """Return the tokens of output that a glance may have beside its answer, as the model cannot leave thinking."""
+    """Return the most thinking tokens of a check beside its answer, for a model that always thinks."""
     abilities = Abilities.of(find_model(entry.runtime_data.models, agent.data[CONF_MODEL]))
     is_off = not abilities.thinking or _options(entry, agent).thinking == {"type": "disabled"}
     return 0 if is_off else _THOUGHT_TOKENS
@@ -220,7 +220,7 @@ def _request(
 async def _async_respond(
     client: anthropic.AsyncAnthropic, request: dict[str, Any], meter: TokenMeter
 ) -> tuple[str, ResponseStream]:
-    """Return the text of a response, and the response, whose tokens are counted."""
+    """Return the text of a response, and the response with its token counts."""
     response = ResponseStream(
         model=request["model"], tool_names=(), cut_notice=_async_no_notice, time_limit=_RESPONSE_TIME
     )
@@ -244,7 +244,7 @@ async def _async_no_notice() -> str:
 
 
 def _is_seen(text: str) -> bool:
-    """Return whether an answer says yes in its last object; raises TurnError where it says nothing."""
+    """Return whether the last JSON object of an answer says yes; raises TurnError if there is none."""
     for written in reversed(_OBJECT.findall(text)):
         with suppress(*JSON_DECODE_EXCEPTIONS, vol.Invalid):
             return bool(_ANSWER(json_loads(written))["seen"] == _YES)
