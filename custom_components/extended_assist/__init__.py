@@ -1,4 +1,4 @@
-"""Extended Assist: a Claude agent and a toolbox for any agent, bounded by exposure."""
+"""Extended Assist: a Claude agent, and tools for any agent that are limited to exposed entities."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -43,30 +43,30 @@ from .services import async_register_actions
 from .websocket import async_register_commands
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
-"""What performs actions for later that are none of Home Assistant's."""
+"""Functions that run scheduled actions which are not actions of Home Assistant."""
 
 _ASKS_FROM = 2
-"""The format of entries that were made since consequential actions ask first."""
+"""The minor version from which new entries ask before consequential actions."""
 _LATER_FROM = 3
-"""The format of entries that were made since acting later has tools of its own."""
+"""The minor version from which scheduled tasks have tools of their own."""
 _OTHER_NAMES = {"scheduled_actions": "pending"}
-"""Tools of the first release and what has taken their place."""
+"""Renamed tools of the first release, old to new."""
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
-"""The platforms of an entry that talks to a server."""
+"""The platforms of an entry with a server."""
 
 ALWAYS = (Platform.EVENT,)
-"""The platforms of every entry: what happens is told of all."""
+"""The platforms of every entry."""
 
 _SET_UP: HassKey[dict[str, tuple[Platform, ...]]] = HassKey(f"{DOMAIN}_platforms")
-"""The platforms of each loaded entry; its options may say something else by the time it is unloaded."""
+"""The platforms of each loaded entry; its options may have changed by the time it is unloaded."""
 
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register what is there without entries, and notice from the beginning what sensors say and what comes of what is done."""
+    """Register actions, commands and views, and start to watch activity and unavailable sensors."""
     async_register_actions(hass)
     async_register_commands(hass)
     async_register_view(hass)
@@ -76,7 +76,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_migrate_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
-    """Tell once what is new to an entry from before, and give those who may act what acts later; the rest stays as it is."""
+    """Announce new behaviour to entries of earlier versions, and add the tools for scheduled tasks."""
     if entry.minor_version < _ASKS_FROM:
         async_raise_entry_issue(hass, ASKS_NOW, entry.entry_id)
     if entry.minor_version < _LATER_FROM:
@@ -86,7 +86,7 @@ async def async_migrate_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
 
 
 def _with_later(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options with which what was done by delays of actions is done by the tools for later."""
+    """Return options with the family of scheduled tasks, which an earlier version had inside that of actions."""
     changed = {**options}
     families = options.get(CONF_FAMILIES, ())
     if "actions" in families and WISHES not in families:
@@ -97,7 +97,7 @@ def _with_later(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
-    """Set up what an entry owns: the connection, the toolbox's API and the agents."""
+    """Set up the connection, the LLM API and the agents of an entry."""
     async_resolve_orphaned(hass)
     await async_get_names(hass).async_fill()
     if has_connection(entry):
@@ -129,7 +129,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
+    """Delete the scheduled tasks of a removed entry; with the last entry, delete all stored data."""
     async_resolve_orphaned(hass)
     await (await async_get_scheduled_tasks(hass)).async_forget(entry.entry_id)
     if hass.config_entries.async_entries(DOMAIN):
@@ -144,7 +144,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 
 async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Set up the platforms of an entry; those of tools that are turned off leave nothing behind."""
+    """Set up the platforms of an entry, and remove the entities of families that are turned off."""
     platforms = (*(PLATFORMS if has_connection(entry) else ()), *ALWAYS, *async_household_platforms(hass, entry))
     platforms = tuple(dict.fromkeys(platforms))
     hass.data.setdefault(_SET_UP, {})[entry.entry_id] = platforms
@@ -152,13 +152,13 @@ async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConf
 
 
 async def _async_forget_meters(hass: HomeAssistant) -> None:
-    """Forget what agents used that are gone."""
+    """Delete the usage of removed agents."""
     entries = hass.config_entries.async_entries(DOMAIN)
     (await async_get_meters(hass)).async_keep(subentry_id for entry in entries for subentry_id in entry.subentries)
 
 
 async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> RuntimeData:
-    """Return the connection of an entry once the server has answered, or at once where other agents can stand in."""
+    """Return the connection once the server has answered, or at once if an agent has a fallback."""
     client = await async_create_client(hass, entry.data[CONF_API_KEY], entry.data[CONF_BASE_URL])
     coordinator = ServerCoordinator(hass, entry, client)
     try:
@@ -174,7 +174,7 @@ async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) 
 
 @callback
 def _adopt_own_api(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Give agents that came with the entry its own API, whose id is known only once the entry exists."""
+    """Replace the placeholder for the entry's own API in new agents: its id is known only after the entry exists."""
     for subentry in list(entry.subentries.values()):
         apis = subentry.data.get(CONF_LLM_HASS_API, [])
         if DOMAIN in apis:
@@ -185,7 +185,7 @@ def _adopt_own_api(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> Non
 
 
 def _reload_when_changed(entry: ConfigEntry) -> UpdateListenerType:
-    """Return a listener that takes over changed settings: functions alone are read anew, and nothing is interrupted."""
+    """Return a listener for changed settings: it reloads the entry, or only the functions if nothing else changed."""
     known = _settings_of(entry)
 
     async def update(hass: HomeAssistant, entry: ConfigEntry) -> None:
@@ -198,7 +198,7 @@ def _reload_when_changed(entry: ConfigEntry) -> UpdateListenerType:
 
 
 def _settings_of(entry: ConfigEntry) -> Any:
-    """Return everything that an entry says, without its functions."""
+    """Return all settings of an entry except its functions."""
     # Taken apart: Home Assistant changes subentries in place.
     others = [
         (subentry.subentry_id, subentry.title, subentry.data)

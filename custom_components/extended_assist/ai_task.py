@@ -1,4 +1,4 @@
-"""A model as an AI Task entity."""
+"""A model as an AI task entity."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -25,7 +25,7 @@ from .entity import ClaudeEntity
 PARALLEL_UPDATES = 0
 
 _EVALUATE = getattr(ai_task.AITaskEntityFeature, "EVALUATE", ai_task.AITaskEntityFeature(0))
-"""Came with Home Assistant 2026.11, and so did these types."""
+"""True from Home Assistant 2026.11 on, which added evaluation tasks."""
 _EVALUATION = {
     "result": "EvaluationTaskResult",
     "noul": "NoulAnswer",
@@ -39,7 +39,7 @@ async def async_setup_entry(
     entry: ExtendedAssistConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add one entity for each subentry for tasks."""
+    """Add one entity for each AI task subentry."""
     meters = await async_get_meters(hass)
     for subentry in entry.get_subentries_of_type(SUBENTRY_AI_TASK):
         task = ClaudeTask(entry, subentry, meters.of(subentry.subentry_id))
@@ -58,7 +58,7 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
     async def _async_generate_data(
         self, task: ai_task.GenDataTask, chat_log: conversation.ChatLog
     ) -> ai_task.GenDataTaskResult:
-        """Generate text, or data where the task has a structure."""
+        """Generate text, or data if the task has a structure."""
         data = await self._async_ask(chat_log, task.structure)
         return ai_task.GenDataTaskResult(conversation_id=chat_log.conversation_id, data=data)
 
@@ -97,13 +97,13 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
             raise _failure(err) from err
 
     def _chat_session(self) -> AbstractContextManager[chat_session.ChatSession]:
-        """Return a conversation of its own, which from Home Assistant 2026.11 on belongs to whoever wants the task done."""
+        """Open a new conversation; from Home Assistant 2026.11 on it belongs to the task's user."""
         takes_context = "context" in signature(chat_session.async_get_chat_session).parameters
         own: dict[str, Any] = {"context": self._context} if takes_context else {}
         return chat_session.async_get_chat_session(self.hass, **own)
 
     async def _async_ask(self, chat_log: conversation.ChatLog, structure: vol.Schema | None) -> Any:
-        """Return the answer to the last message, in a structure where there is one."""
+        """Return the answer to the last message, in a structure if there is one."""
         try:
             patience = task_patience(event_timeout(self._entry.data[CONF_BASE_URL]))
             turn = self._turn(chat_log, self.hass.config.language, patience)
@@ -114,7 +114,7 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
 
 
 def _failure(error: TurnError) -> HomeAssistantError:
-    """Return an error that Home Assistant can show."""
+    """Return a translated error."""
     return HomeAssistantError(
         translation_domain=DOMAIN, translation_key=error.key, translation_placeholders=error.placeholders
     )

@@ -1,4 +1,4 @@
-"""What will happen in the household, as a calendar that is only read."""
+"""The household's scheduled tasks as a read-only calendar."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -22,9 +22,9 @@ from .scheduled.scheduled_task import ScheduledTask
 PARALLEL_UPDATES = 0
 
 LENGTH = timedelta(minutes=15)
-"""How long something is shown that takes no time."""
+"""The length of the event of a task without a duration."""
 MAX_EVENTS = 500
-"""What is shown of a span, soonest first: a rule can come every few minutes."""
+"""The most events of one request, earliest first: a rule can repeat every few minutes."""
 
 
 async def async_setup_entry(
@@ -37,12 +37,12 @@ async def async_setup_entry(
 
 
 class ScheduledTaskCalendar(ScheduledTaskEntity, CalendarEntity):
-    """When the household's tasks happen, as far as that is known."""
+    """The times of the household's tasks, as far as they are known."""
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """Return the event of now, or else the next one."""
+        """Return the current event, or else the next one."""
         tasks = [*self._household()]
         return next((_event(*found) for found in _happenings(tasks, _since(dt_util.utcnow()), inf)), None)
 
@@ -59,7 +59,7 @@ class ScheduledTaskCalendar(ScheduledTaskEntity, CalendarEntity):
 
 
 def _since(moment: datetime) -> float:
-    """Return the moment after which something must have begun to be shown still."""
+    """Return the time after which an event must have started to be still visible."""
     return moment.timestamp() - LENGTH.total_seconds()
 
 
@@ -72,12 +72,12 @@ def _event(moment: float, task: ScheduledTask) -> CalendarEvent:
 
 
 def _happenings(tasks: list[ScheduledTask], after: float, before: float) -> Iterator[tuple[float, ScheduledTask]]:
-    """Yield the last and the coming moments of tasks between two moments, soonest first."""
+    """Yield the past and future times of tasks within a span, earliest first."""
     return merge(*(_of(task, after, before) for task in tasks), key=itemgetter(0))
 
 
 def _of(task: ScheduledTask, after: float, before: float) -> Iterator[tuple[float, ScheduledTask]]:
-    """Yield when a task happened last, is said again, and comes due by the clock, soonest first."""
+    """Yield the last, repeated and next times of a task, earliest first."""
     progress = task.progress
     known = (progress.last, progress.again if task.is_standing else None)
     single = sorted(moment for moment in known if moment is not None and after < moment < before)
@@ -86,7 +86,7 @@ def _of(task: ScheduledTask, after: float, before: float) -> Iterator[tuple[floa
 
 
 def _due(task: ScheduledTask, after: float, before: float) -> Iterator[float]:
-    """Yield when a standing task comes due by the clock."""
+    """Yield the due times by clock of a task that has not ended."""
     moment, left = task.progress.due, inf if task.until.times is None else task.until.times - task.progress.times
     if not task.is_standing or moment is None:
         return

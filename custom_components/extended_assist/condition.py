@@ -1,4 +1,4 @@
-"""A condition for what agents did lately."""
+"""A condition for recent activity of agents."""
 
 from datetime import timedelta
 from typing import Any, Final, Unpack, override
@@ -30,7 +30,7 @@ _SCHEMA = vol.Schema(
 
 
 class HappenedCondition(Condition):
-    """Whether one of the agents did something of one of the kinds, not longer ago than a span."""
+    """True if an agent had an activity of one of the kinds within a time span."""
 
     @classmethod
     @override
@@ -40,7 +40,7 @@ class HappenedCondition(Condition):
         return valid
 
     def __init__(self, hass: HomeAssistant, config: ConditionConfig) -> None:
-        """Take the agents, the kinds and the span."""
+        """Read the agents, the kinds and the span."""
         super().__init__(hass, config)
         options: dict[str, Any] = config.options or {}
         self._target = TargetSelection(config.target or {})

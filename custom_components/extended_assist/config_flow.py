@@ -1,4 +1,4 @@
-"""Set up entries: a Claude agent, or tools for another agent."""
+"""The config flow: a Claude agent, or tools for another agent."""
 
 from collections.abc import Mapping
 from typing import Any, override
@@ -31,7 +31,7 @@ _TITLE = "Extended Assist"
 
 
 def _options(*, is_on: bool) -> dict[str, Any]:
-    """Return the options of a new entry, in which facts are remembered where the user wants it."""
+    """Return the options of a new entry, with the family of memory if the user wants it."""
     return {CONF_FAMILIES: [*DEFAULT_FAMILIES, MEMORY]} if is_on else {}
 
 
@@ -48,14 +48,14 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Return the flow for the toolbox's options."""
+        """Return the options flow."""
         return ToolboxOptionsFlow()
 
     @classmethod
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return functions, and for entries with a connection agents and tasks."""
+        """Return functions, and for entries with a connection also agents and AI tasks."""
         functions: dict[str, type[ConfigSubentryFlow]] = {SUBENTRY_FUNCTION: FunctionFlow}
         if CONF_API_KEY not in config_entry.data:
             return functions
@@ -84,7 +84,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         )
 
     async def async_step_claude(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add an agent: check the key and the server, then ask only what the server did not tell."""
+        """Add an agent: check the key and the server, then ask for anything that the server does not list."""
         errors: dict[str, str] = {}
         if user_input is not None:
             self._data, self._remembers = normalized(user_input), user_input[MEMORY]
@@ -97,14 +97,14 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         return self._show_connection("claude", user_input, errors)
 
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the model, on a server that keeps no list."""
+        """Ask for the model if the server lists none."""
         if user_input is not None:
             model = user_input[CONF_MODEL]
             return self._create_entry(default_agent([], model), default_task([], model))
         return self.async_show_form(step_id="model", data_schema=vol.Schema({vol.Required(CONF_MODEL): TextSelector()}))
 
     def _create_entry(self, *subentries: ConfigSubentryData) -> ConfigFlowResult:
-        """Create an entry with an agent and a model for tasks."""
+        """Create an entry with an agent and an AI task."""
         return self.async_create_entry(
             title=self._free_title(), data=self._data, options=_options(is_on=self._remembers), subentries=subentries
         )
@@ -125,11 +125,11 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         return self._show_connection("reconfigure", shown, errors)
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:
-        """Begin to ask for another key."""
+        """Start the step for a new key."""
         return await self.async_step_reauth_confirm()
 
     async def async_step_reauth_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for another key for the same server."""
+        """Ask for a new key for the same server."""
         entry = self._get_reauth_entry()
         errors: dict[str, str] = {}
         if user_input is not None:
@@ -145,7 +145,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         )
 
     def _update(self, entry: ConfigEntry, data: dict[str, Any]) -> ConfigFlowResult:
-        """Store another connection; a loaded entry reloads by itself when its data change."""
+        """Store a new connection; a loaded entry reloads when its data change."""
         if entry.update_listeners:
             return self.async_update_and_abort(entry, data=data)
         return self.async_update_reload_and_abort(entry, data=data)
@@ -166,7 +166,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         )
 
     def _titles(self) -> set[str]:
-        """Return the titles in use; an API has its entry's title, and two of one name cannot be told apart."""
+        """Return the titles in use; each API has its entry's title, which must be unique."""
         return {entry.title for entry in self._async_current_entries()}
 
     def _free_title(self) -> str:

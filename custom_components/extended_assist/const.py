@@ -1,4 +1,4 @@
-"""Names that several rooms share."""
+"""Constants that several rooms share."""
 
 import logging
 import re
@@ -58,9 +58,9 @@ CONF_WEB_SEARCH = "web_search"
 CONF_WHO_MAY = "who_may_{}"
 
 EVENT_HAPPENED = f"{DOMAIN}_happened"
-"""A scheduled task has ended: it was done, or it was not."""
+"""The event of a scheduled task that has ended, done or not."""
 EVENT_LOOKED = f"{DOMAIN}_looked"
-"""An assistant has looked at a picture of a camera or an image."""
+"""The event of an assistant that used an image of a camera or image entity."""
 
 SUBENTRY_AI_TASK = "ai_task_data"
 SUBENTRY_CONVERSATION = "conversation"
@@ -68,11 +68,11 @@ SUBENTRY_FUNCTION = "function"
 
 # https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools; one other name costs a whole request.
 PARAMETER_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-"""What parameters of a tool may be called."""
+"""The pattern for names of a tool's parameters."""
 PROVIDER_TOOLS = frozenset(
     {
         *("web_search", "web_fetch", "tool_search_tool_bm25", "tool_search_tool_regex"),
         *("code_execution", "bash_code_execution", "text_editor_code_execution"),
     }
 )
-"""What providers call the tools that they run themselves."""
+"""Names of tools that model providers run themselves."""

@@ -61,13 +61,13 @@ async def async_setup_entry(
 
 
 class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
-    """An agent that answers with Claude and the APIs that the user picked."""
+    """A conversation agent that uses Claude and the LLM APIs that the user selected."""
 
     _attr_supports_streaming = True
     _attr_translation_key = "conversation"
 
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: TokenMeter) -> None:
-        """Take the settings of an agent, and what counts its tokens."""
+        """Store the subentry and the token meter."""
         super().__init__(entry, subentry, meter)
         self._settings = {CONF_PRESENT: DEFAULT_PRESENT, **subentry.data}
         if subentry.data.get(CONF_LLM_HASS_API):
@@ -75,20 +75,20 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Look whether anything keeps the agent from its work."""
+        """Check for settings of Home Assistant that keep the agent from working."""
         await super().async_added_to_hass()
         async_check_agent(self.hass, self._entry.entry_id, self.entity_id, self._subentry)
 
     @property
     @override
     def available(self) -> bool:
-        """Return whether anybody can answer: the server, or the agent that stands in for it."""
+        """Return whether the server or the fallback agent can answer."""
         return super().available or agent_exists(self.hass, self._settings.get(CONF_FALLBACK_AGENT))
 
     @property
     @override
     def supported_languages(self) -> list[str] | Literal["*"]:
-        """Return that the agent speaks any language."""
+        """Return that the agent supports all languages."""
         return MATCH_ALL
 
     @override
@@ -142,18 +142,18 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         return result
 
     def _showing(self, caller: Caller) -> AbstractContextManager[Screen | None]:
-        """Take in the pictures of a turn, where they are wanted."""
+        """Collect the images of a turn if the options allow images."""
         return showing(self.hass, caller) if self._settings.get(CONF_SHOW_PICTURES, True) else nullcontext()
 
     def _check_tools(self) -> None:
-        """Raise TurnError when tools that the agent was given are gone, such as those of a removed entry."""
+        """Raise TurnError if a selected API is gone, such as that of a removed entry."""
         if not async_check_tools(self.hass, self._entry.entry_id, self._subentry):
             raise TurnError("api_missing")
 
     async def _async_give_up(
         self, user_input: conversation.ConversationInput, chat_log: conversation.ChatLog, error: TurnError
     ) -> conversation.ConversationResult:
-        """End a turn that failed: with the answer of another agent, or with a sentence about the cause."""
+        """End a failed turn with the answer of the fallback agent, or with a sentence about the cause."""
         LOGGER.warning("The agent %s could not answer: %s", self._subentry.subentry_id, error.key)
         # Servers repeat parts of the request in their messages.
         LOGGER.debug("The cause in %s was", self.entity_id, exc_info=error)
@@ -176,7 +176,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
 
 
 async def _async_retell(hass: HomeAssistant, chat_log: conversation.ChatLog, caller: Caller) -> None:
-    """Tell the facts as they are now: Home Assistant keeps the instructions of a conversation from 2026.11 on."""
+    """Update the facts in the instructions, which Home Assistant 2026.11 keeps for a whole conversation."""
     system = chat_log.content[0]
     tools = map(unwrapped, chat_log.llm_api.tools if chat_log.llm_api else ())
     if isinstance(system, conversation.SystemContent) and (
@@ -188,7 +188,7 @@ async def _async_retell(hass: HomeAssistant, chat_log: conversation.ChatLog, cal
 
 
 def _take_back(chat_log: conversation.ChatLog, screen: Screen | None) -> str:
-    """Leave in the chat log what the model has said, and return the pictures behind it, which no model is to read."""
+    """Remove the images behind an answer from the chat log, so that no model reads them, and return them."""
     last = chat_log.content[-1]
     if not screen or not screen.told or not isinstance(last, conversation.AssistantContent):
         return ""
@@ -197,7 +197,7 @@ def _take_back(chat_log: conversation.ChatLog, screen: Screen | None) -> str:
 
 
 def _has_spoken(chat_log: conversation.ChatLog) -> bool:
-    """Return whether anything was said in this turn."""
+    """Return whether the agent has said anything in this turn."""
     for content in reversed(chat_log.content):
         if isinstance(content, conversation.UserContent):
             return False
@@ -207,5 +207,5 @@ def _has_spoken(chat_log: conversation.ChatLog) -> bool:
 
 
 async def _said(sentence: str) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
-    """Yield a sentence as a message of its own."""
+    """Yield a sentence as a separate message."""
     yield {"role": "assistant", "content": sentence}

@@ -1,4 +1,4 @@
-"""Diagnostics: what a maintainer needs to help, without secrets and without the names of a home."""
+"""Diagnostics: the data that a maintainer needs, without secrets and without names of the home."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -37,7 +37,7 @@ type Section = Callable[[HomeAssistant, ExtendedAssistConfigEntry], Awaitable[An
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return diagnostics for an entry, whatever state it is in."""
+    """Return the diagnostics of an entry in any state."""
     return await _async_sections(
         hass,
         entry,
@@ -57,7 +57,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Extende
 async def async_get_device_diagnostics(
     hass: HomeAssistant, entry: ExtendedAssistConfigEntry, device: dr.DeviceEntry
 ) -> dict[str, Any]:
-    """Return diagnostics for an agent: those of its entry, without the other agents."""
+    """Return the diagnostics of an agent: those of its entry without the other agents."""
 
     async def agents(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
         names = {name for domain, name in device.identifiers if domain == DOMAIN}
@@ -70,7 +70,7 @@ async def async_get_device_diagnostics(
 async def _async_sections(
     hass: HomeAssistant, entry: ExtendedAssistConfigEntry, sections: Mapping[str, Section]
 ) -> dict[str, Any]:
-    """Return all sections; what is broken in one must not hide the others, for it is what a maintainer looks for."""
+    """Return all sections; an error in one section is reported in its place."""
     found: dict[str, Any] = {}
     for name, section in sections.items():
         try:
@@ -82,7 +82,7 @@ async def _async_sections(
 
 
 async def _async_packages(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, str]:
-    """Return the versions of what is needed beside Home Assistant, which tells its own."""
+    """Return the versions of the required packages."""
     return await hass.async_add_executor_job(lambda: {name: _version(name) for name in _PACKAGES})
 
 
@@ -107,7 +107,7 @@ async def _async_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) ->
 
 
 async def _async_home(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return the language, the numbers of entities, in all and exposed, and the recorder's settings."""
+    """Return the language, the numbers of all and of exposed entities, and the recorder's settings."""
     recorder = hass.data.get(DATA_INSTANCE)
     return {
         "language": hass.config.language,
@@ -124,7 +124,7 @@ async def _async_home(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> 
 
 
 async def _async_connection(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any] | None:
-    """Return the kind of server, its health, and its models; None for an entry without a connection."""
+    """Return the kind of server, its health and its models; None for an entry without a connection."""
     if not has_connection(entry):
         return None
     found: dict[str, Any] = {"server": describe_server(entry.data.get(CONF_BASE_URL))}
@@ -141,7 +141,7 @@ async def _async_connection(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
 
 
 async def _async_agents(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
-    """Return all that is no function."""
+    """Return all subentries except functions."""
     return [
         await _async_agent(hass, entry, subentry)
         for subentry in entry.subentries.values()
@@ -152,7 +152,7 @@ async def _async_agents(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 async def _async_agent(
     hass: HomeAssistant, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry
 ) -> dict[str, Any]:
-    """Return settings, usage, assistants, fallback and offered tools of an agent or a model for tasks."""
+    """Return settings, usage, assistants, fallback and tools of an agent or AI task."""
     types = entry.supported_subentry_types
     usage = (await async_get_meters(hass)).of(subentry.subentry_id).usage
     found: dict[str, Any] = {
@@ -190,7 +190,7 @@ def _assistants(hass: HomeAssistant, agent_id: str) -> list[dict[str, Any]]:
 
 @callback
 def _fallback(hass: HomeAssistant, fallback: str) -> str:
-    """Return the integration that a fallback belongs to."""
+    """Return the integration of a fallback agent."""
     if fallback == conversation.HOME_ASSISTANT_AGENT:
         return "home_assistant"
     entity = er.async_get(hass).async_get(fallback)
@@ -198,7 +198,7 @@ def _fallback(hass: HomeAssistant, fallback: str) -> str:
 
 
 async def _async_offered(hass: HomeAssistant, apis: list[str]) -> dict[str, Any]:
-    """Return the characters of prompt and tools; others' tools are counted only, for their names can be the home's."""
+    """Return the sizes of prompt and tools in characters; tools of others are only counted, as their names may be private."""
     context = llm.LLMContext(
         platform=DOMAIN, context=Context(), language=hass.config.language, assistant=_ASSISTANT, device_id=None
     )
@@ -219,7 +219,7 @@ async def _async_offered(hass: HomeAssistant, apis: list[str]) -> dict[str, Any]
 
 
 async def _async_functions(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
-    """Return settings and type of each function, in the order in which they are listed."""
+    """Return settings and type of each function, in the order of the list."""
     served = {function.subentry.subentry_id for function in loaded_functions(hass, entry.entry_id)}
     found = []
     for subentry in function_subentries(entry):
@@ -236,7 +236,7 @@ async def _async_functions(hass: HomeAssistant, entry: ExtendedAssistConfigEntry
 
 @callback
 def _definition(definition: Definition) -> dict[str, Any]:
-    """Return type, tier and number of parameters of a function that can be read."""
+    """Return type, tier and number of parameters of a valid function."""
     return {
         "type": next(name for name, function_type in FUNCTION_TYPES.items() if function_type is definition.type),
         "reaches": definition.type.tier(definition.settings).name.lower(),
@@ -245,7 +245,7 @@ def _definition(definition: Definition) -> dict[str, Any]:
 
 
 async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
-    """Return the notices about this entry."""
+    """Return the repair issues of this entry."""
     issues = ir.async_get(hass)
     return [
         {"issue": key, "ignored": issue.dismissed_version is not None}
@@ -256,7 +256,7 @@ async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 
 
 async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return the numbers of recorded changes, of tasks and of facts, of all entries together."""
+    """Return the numbers of stored changes, tasks and facts of all entries together."""
     journal, tasks = await async_get_journal(hass), await async_get_scheduled_tasks(hass)
     held = (await async_get_memory(hass)).held
     return {

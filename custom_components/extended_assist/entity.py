@@ -1,4 +1,4 @@
-"""The entities of the integration: those of agents, which talk to a model, and those of the household; and their devices."""
+"""The base classes of the entities: those of agents, with a model, and those of the household; and their devices."""
 
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextvars import ContextVar
@@ -34,7 +34,7 @@ from .tools import DEFAULT_FAMILIES
 
 
 def agent_device(subentry: ConfigSubentry) -> dr.DeviceInfo:
-    """Return the device of an agent, the same from whichever of its entities comes first."""
+    """Return the device of an agent, which all of its entities share."""
     return dr.DeviceInfo(
         identifiers={(DOMAIN, subentry.subentry_id)},
         name=subentry.title,
@@ -45,7 +45,7 @@ def agent_device(subentry: ConfigSubentry) -> dr.DeviceInfo:
 
 
 def entry_device(entry: ConfigEntry) -> dr.DeviceInfo:
-    """Return the device of what belongs to an entry rather than to one of its agents."""
+    """Return the device of entities that belong to an entry and not to an agent."""
     return dr.DeviceInfo(
         identifiers={(DOMAIN, entry.entry_id)},
         name=entry.title,
@@ -55,13 +55,13 @@ def entry_device(entry: ConfigEntry) -> dr.DeviceInfo:
 
 
 class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
-    """An entity with a model of its own."""
+    """An entity with a model."""
 
     _attr_has_entity_name = True
     _attr_name = None
 
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: TokenMeter) -> None:
-        """Take the settings of a subentry, and what counts its tokens."""
+        """Store the subentry and the token meter."""
         super().__init__(entry.runtime_data.coordinator)
         self._entry = entry
         self._runtime = entry.runtime_data
@@ -75,7 +75,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow the state of the server and of the model."""
+        """Follow the server and the model."""
         await super().async_added_to_hass()
         self.async_on_remove(self._meter.async_listen(self._async_check_token_limit))
         self._async_check_token_limit()
@@ -83,20 +83,20 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
 
     @override
     async def async_will_remove_from_hass(self) -> None:
-        """Take the issues along."""
+        """Delete the repair issues."""
         async_resolve_unless_ignored(self.hass, self._subentry.subentry_id)
         await super().async_will_remove_from_hass()
 
     @callback
     @override
     def _handle_coordinator_update(self) -> None:
-        """Take over what was learnt of the server."""
+        """Update the availability and the repair issue of the model."""
         super()._handle_coordinator_update()
         async_check_model(self.hass, self._entry, self._subentry)
 
     @callback
     def _async_check_token_limit(self) -> None:
-        """Tell the user when the month's tokens come to their end."""
+        """Create or delete the repair issues about the monthly tokens."""
         async_check_token_limit(self.hass, self._entry.entry_id, self._subentry, self._meter)
         if (is_up := is_used_up(self._subentry, self._meter)) and not self._was_used_up:
             async_happened(
@@ -106,18 +106,18 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
 
     @callback
     def _tell_failed(self, error: TurnError, outer: Context | None) -> None:
-        """Tell logbook and automations that there was no answer, and the key of the reason."""
+        """Fire an activity event for a turn without an answer, with the key of the reason."""
         context = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
         subentry_id = self._subentry.subentry_id
         async_happened(self.hass, Happening.FAILED, self._entry.entry_id, subentry_id, context, reason=error.key)
 
     @callback
     def _tell_left_out(self, tools: Mapping[str, str]) -> None:
-        """Raise or settle the notice about tools that the server would refuse."""
+        """Create or delete the repair issue about tools that the server would refuse."""
         async_check_left_out(self.hass, self._entry.entry_id, self._subentry, tools)
 
     def _turn(self, chat_log: conversation.ChatLog, language: str, patience: Patience | None = None) -> AgentTurn:
-        """Return a turn that is about to begin; raises TurnError when this month's tokens are used up."""
+        """Return a new turn; raises TurnError if this month's tokens are used up."""
         if is_used_up(self._subentry, self._meter):
             raise TurnError("tokens_used_up")
         config = self.hass.config
@@ -153,7 +153,7 @@ HOUSEHOLD_PLATFORMS: Final[Mapping[str, tuple[Platform, ...]]] = {
     WISHES: (Platform.CALENDAR, Platform.EVENT, Platform.TODO),
     MEMORY: (Platform.TODO,),
 }
-"""The platforms of what families of tools show."""
+"""The platforms that display the data of families of tools."""
 
 
 @dataclass(slots=True, eq=False)
@@ -169,13 +169,13 @@ _ACTION: Final[ContextVar[_RunningAction | None]] = ContextVar(f"{DOMAIN}_runnin
 
 @callback
 def shows(entry: ConfigEntry, family: str) -> bool:
-    """Return whether an entry has a family of tools, so that what these keep is shown."""
+    """Return whether an entry has a family of tools, so that its data are displayed."""
     return family in entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
 
 
 @callback
 def async_household_platforms(hass: HomeAssistant, entry: ConfigEntry) -> Iterable[Platform]:
-    """Return the platforms of what an entry shows; what families showed that are turned off leaves nothing behind."""
+    """Return the platforms for an entry's families, and remove the entities of families that are turned off."""
     entities = er.async_get(hass)
     for family, platforms in HOUSEHOLD_PLATFORMS.items():
         for platform in platforms if not shows(entry, family) else ():
@@ -187,36 +187,37 @@ def async_household_platforms(hass: HomeAssistant, entry: ConfigEntry) -> Iterab
 
 
 def hidden_at_first() -> er.EntityOptionsType:
-    """Return the options of an entity that is exposed to no assistant until the user decides otherwise."""
+    """Return the options of a new entity that is exposed to no assistant by default."""
     return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
 
 
 def _unique_id(entry: ConfigEntry, family: str) -> str:
-    """Return the unique id, one for each platform."""
+    """Return the unique id of an entry's entity on a platform."""
     return f"{entry.entry_id}_{family}"
 
 
 class HouseholdEntity(Entity):
-    """An entity that shows what a family of tools keeps for the household, and nobody's own."""
+    """An entity that displays the data that a family of tools stores for the household, without private data."""
 
     _attr_has_entity_name = True
     _attr_should_poll = False
 
     def __init__(self, entry: ConfigEntry, family: str) -> None:
-        """Take the entry, and the family of tools."""
+        """Store the entry and the family of tools."""
         self._attr_unique_id = _unique_id(entry, family)
         self._attr_device_info = entry_device(entry)
 
     @override
     def get_initial_entity_options(self) -> er.EntityOptionsType:
-        """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
+        """Expose it to no assistant by default, although Home Assistant exposes new to-do lists."""
         return hidden_at_first()
 
 
 class ActionContextEntity(Entity):
     """An entity that knows the context of the action that it performs.
 
-    Intents of Home Assistant call methods of to-do lists without an action: `Entity` keeps the context of an earlier action then.
+    Home Assistant's intents call methods of to-do lists without an action; `Entity` then still has the context of an earlier
+    action.
     """
 
     @override
@@ -246,25 +247,25 @@ class ActionContextEntity(Entity):
 
 
 class ScheduledTaskEntity(HouseholdEntity):
-    """An entity that shows the household's tasks of one entry, and nobody's own."""
+    """An entity that displays the household's tasks of one entry, without private tasks."""
 
     _attr_translation_key = "later"
 
     def __init__(self, entry: ConfigEntry, tasks: ScheduledTasks) -> None:
-        """Take the entry whose tasks are shown, and what keeps them."""
+        """Store the entry and the task manager."""
         super().__init__(entry, WISHES)
         self._entry_id = entry.entry_id
         self._tasks = tasks
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow what is shown."""
+        """Follow the tasks."""
         await super().async_added_to_hass()
         self.async_on_remove(self._async_follow())
 
     @callback
     def _async_follow(self) -> CALLBACK_TYPE:
-        """Follow what stands; return what ends that."""
+        """Follow the tasks; return the function that stops it."""
         return self._tasks.async_listen(self.async_write_ha_state)
 
     def _is_shown(self, task: ScheduledTask) -> bool:
@@ -272,5 +273,5 @@ class ScheduledTaskEntity(HouseholdEntity):
         return task.is_household and task.owner.entry_id == self._entry_id
 
     def _household(self) -> Iterator[ScheduledTask]:
-        """Yield the tasks of the household that are shown: standing ones, and ended ones."""
+        """Yield the household's tasks of this entry, pending and ended ones."""
         return filter(self._is_shown, chain(self._tasks.standing, self._tasks.ended))

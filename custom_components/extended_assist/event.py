@@ -1,4 +1,4 @@
-"""What happened, as events: of each agent, and of what was scheduled."""
+"""Event entities for the activity of each agent and for scheduled tasks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,13 +55,13 @@ async def async_setup_entry(
 
 @dataclass
 class ActivityStoredData(EventExtraStoredData):
-    """The last event, and when each kind of event was last."""
+    """The last event, and the last time of each kind of event."""
 
     times: dict[str, str]
 
 
 class AgentEvents(EventEntity):
-    """What an agent did, or of an entry what other agents did with its tools."""
+    """The activity of an agent, or of other agents that used an entry's tools."""
 
     _attr_has_entity_name = True
     _attr_should_poll = False
@@ -70,19 +70,19 @@ class AgentEvents(EventEntity):
     )
 
     def __init__(self, agent: str, device: DeviceInfo) -> None:
-        """Take the id of the subentry or entry, and its device."""
+        """Store the id of the subentry or entry, and its device."""
         self._agent = agent
         self._attr_unique_id = unique_id_of(agent)
         self._attr_device_info = device
 
     @override
     def get_initial_entity_options(self) -> er.EntityOptionsType:
-        """Expose it to no assistant: what they did is nothing that they need to be told again."""
+        """Expose it to no assistant by default: agents need not read their own activity."""
         return hidden_at_first()
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Hear what happens, and know when it last did."""
+        """Restore the last times and listen for activity."""
         await super().async_added_to_hass()
         last = async_get_activity(self.hass).last.setdefault(self._agent, {})
         if (stored := await self.async_get_last_extra_data()) is not None:
@@ -94,7 +94,7 @@ class AgentEvents(EventEntity):
     @property
     @override
     def extra_restore_state_data(self) -> ActivityStoredData:
-        """Return the data that is kept over a restart."""
+        """Return the data to restore after a restart."""
         event = super().extra_restore_state_data
         last: dict[Happening, datetime] = async_get_activity(self.hass).last.get(self._agent, {})
         times = {kind.value: moment.isoformat() for kind, moment in last.items()}
@@ -102,7 +102,7 @@ class AgentEvents(EventEntity):
 
     @callback
     def _async_on_event(self, event: Event[dict[str, Any]]) -> None:
-        """Show what happened; what came of something that happened before is only in the logbook, so that nothing goes round."""
+        """Show an activity event; events that follow from an earlier one are left out, so that automations cannot loop."""
         if event.data.get(ATTR_AGENT) != self._agent or event.data.get(ATTR_CAUSED):
             return
         self._trigger_event(event.data[ATTR_KIND], {key: event.data[key] for key in _SHOWN if key in event.data})
@@ -111,19 +111,19 @@ class AgentEvents(EventEntity):
 
 
 class ScheduledTaskEvents(ScheduledTaskEntity, EventEntity):
-    """What the household's tasks came to."""
+    """The results of the household's scheduled tasks."""
 
     entity_description = EventEntityDescription(key="later", event_types=[kind.value for kind in Ending])
 
     @callback
     @override
     def _async_follow(self) -> CALLBACK_TYPE:
-        """Hear what happens; return what ends that."""
+        """Listen for results; return the function that stops it."""
         return self._tasks.async_listen_happened(self._async_happened)
 
     @callback
     def _async_happened(self, task: ScheduledTask, _moment: float, kind: Ending, result: str) -> None:
-        """Tell what an occurrence came to, also to the logbook."""
+        """Show the result of an occurrence and fire it for the logbook."""
         if not self._is_shown(task):
             return
         told = {ATTR_NAME: task.name, ATTR_RESULT: result}

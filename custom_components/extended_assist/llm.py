@@ -1,4 +1,4 @@
-"""Home Assistant's platform for tools: what one entry adds to Assist, where its options say so."""
+"""Home Assistant's platform for LLM tools: the tools that an entry adds to Assist, if its options say so."""
 
 from homeassistant.components.llm import LLMTools
 from homeassistant.core import HomeAssistant, callback

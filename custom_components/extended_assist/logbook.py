@@ -1,4 +1,4 @@
-"""What happened, in the logbook: what agents did, and what was scheduled."""
+"""Logbook lines for the activity of agents and for scheduled tasks."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -12,7 +12,7 @@ from .calls.activity import ATTR_ACTIONS, ATTR_TARGETS, ATTR_TOOL, EVENT_AGENT
 from .const import ATTR_BY, ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
 
 MAX_NAMED: Final = 5
-"""Actions, and entities, that one line names."""
+"""The most actions, and the most entities, in one line."""
 
 _KINDS: Final = f"component.{DOMAIN}.entity.event.{{}}.state_attributes.event_type.state.{{}}"
 _LOOKED: Final = f"component.{DOMAIN}.selector.{{}}.options.looked"
@@ -23,21 +23,21 @@ def async_describe_events(
     hass: HomeAssistant,
     async_describe_event: Callable[[str, str, Callable[[Event], dict[str, Any]]], None],
 ) -> None:
-    """Describe what happened. Every user reads it: Home Assistant's logbook asks for no permissions."""
+    """Register the descriptions of our events; every user can read the logbook."""
 
     @callback
     def describe_task(event: Event) -> dict[str, Any]:
-        """Say the name, how it went, and the result."""
+        """Describe a task: its name, how it ended, and the result."""
         return _line(event, _kind(hass, "later", event), str(event.data.get(ATTR_RESULT) or ""))
 
     @callback
     def describe_agent(event: Event) -> dict[str, Any]:
-        """Say who did what to what; how it was before and is now is in the lines of the entities."""
+        """Describe an activity: who did what to which entities; the entities' own lines have their states."""
         return _line(event, _kind(hass, "activity", event), _what(hass, event))
 
     @callback
     def describe_look(event: Event) -> dict[str, Any]:
-        """Say the camera, and who asked."""
+        """Describe the use of an image: the camera, and who asked."""
         entity_id, by = str(event.data.get(ATTR_ENTITY_ID, "")), event.data.get(ATTR_BY)
         texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
         words = texts.get(_LOOKED.format("look"), EVENT_LOOKED)
@@ -54,7 +54,7 @@ def async_describe_events(
 
 
 def _line(event: Event, kind: str, what: str) -> dict[str, Any]:
-    """Return a line of the logbook; an event that somebody else fires under our name spoils no page of it."""
+    """Return a logbook line; a malformed event of the same type gets an empty one."""
     return {
         LOGBOOK_ENTRY_NAME: event.data.get(ATTR_NAME) or DOMAIN,
         LOGBOOK_ENTRY_MESSAGE: f"{kind}: {what}" if what else kind,
@@ -63,14 +63,14 @@ def _line(event: Event, kind: str, what: str) -> dict[str, Any]:
 
 
 def _kind(hass: HomeAssistant, entity: str, event: Event) -> str:
-    """Return the words for what kind of thing happened."""
+    """Return the words for a kind of activity."""
     kind = event.data.get(ATTR_KIND)
     texts = async_get_cached_translations(hass, hass.config.language, "entity", DOMAIN)
     return str(texts.get(_KINDS.format(entity, kind), kind)).lower()
 
 
 def _what(hass: HomeAssistant, event: Event) -> str:
-    """Return the actions in Home Assistant's own words, and the entities by their names."""
+    """Return the actions in Home Assistant's words, and the names of the entities."""
     actions = [_action(hass, action) for action in event.data.get(ATTR_ACTIONS) or ()]
     if not actions and (tool := event.data.get(ATTR_TOOL)):
         actions = [_action(hass, tool.replace("__", ".", 1))]
@@ -79,7 +79,7 @@ def _what(hass: HomeAssistant, event: Event) -> str:
 
 
 def _action(hass: HomeAssistant, action: str) -> str:
-    """Return the name of an action, or of a tool of ours."""
+    """Return the name of an action, or of one of our tools."""
     domain, _, name = action.partition(".")
     language = hass.config.language
     if domain == DOMAIN:
@@ -90,7 +90,7 @@ def _action(hass: HomeAssistant, action: str) -> str:
 
 
 def _few(words: Iterable[str]) -> str:
-    """Return the first few of some words."""
+    """Return the first words of a list, and how many more there are."""
     once = [*dict.fromkeys(words)]
     more = f" +{len(once) - MAX_NAMED}" if len(once) > MAX_NAMED else ""
     return f"{', '.join(once[:MAX_NAMED])}{more}"

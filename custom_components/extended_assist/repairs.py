@@ -1,4 +1,4 @@
-"""The dialogs that mend what notices are about."""
+"""Repair flows."""
 
 from collections.abc import Mapping
 from typing import Any, override
@@ -26,14 +26,14 @@ from .repair_issues.entries import ASKS_NOW, CHANGE_ISSUES, NOBODY_TO_ASK
 
 
 class IssueFlow(RepairsFlow):
-    """Mend something about a subentry."""
+    """A repair flow for a subentry."""
 
     _entry: ConfigEntry
     _subentry: ConfigSubentry
 
     @callback
     def _find(self) -> RepairsFlowResult | None:
-        """Find the entry and subentry of the issue, or abort: a dialog may stay open for long."""
+        """Return the entry and subentry of the issue, or abort: the flow may stay open for long."""
         data = self.data or {}
         entry = self.hass.config_entries.async_get_entry(str(data["entry_id"]))
         subentry = entry.subentries.get(str(data["subentry_id"])) if entry else None
@@ -44,7 +44,7 @@ class IssueFlow(RepairsFlow):
 
     @callback
     def _placeholders(self, **more: str) -> dict[str, str]:
-        """Return the issue's placeholders, and more."""
+        """Return the issue's placeholders together with more."""
         issue = ir.async_get(self.hass).async_get_issue(DOMAIN, self.issue_id)
         return {**((issue and issue.translation_placeholders) or {}), **more}
 
@@ -67,21 +67,21 @@ class IssueFlow(RepairsFlow):
 
     @callback
     def _store(self, *dropped: str, **data: Any) -> RepairsFlowResult:
-        """Store what was mended; the entry takes it over by itself."""
+        """Store the changed data; the entry then updates itself."""
         kept = {key: value for key, value in self._subentry.data.items() if key not in dropped}
         self.hass.config_entries.async_update_subentry(self._entry, self._subentry, data={**kept, **data})
         return self.async_create_entry(data={})
 
 
 class LetThroughFlow(IssueFlow):
-    """Let all sentences through to an agent."""
+    """Send all sentences to an agent, without Home Assistant's own handling first."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
         """Show the first form."""
         return await self.async_step_confirm()
 
     async def async_step_confirm(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
-        """Turn local handling off for the assistants that use the agent."""
+        """Turn off local handling for the assistants that use the agent."""
         if abort := self._find():
             return abort
         if user_input is None:
@@ -142,14 +142,14 @@ class ChooseModelFlow(IssueFlow):
 
 
 class TokenLimitFlow(IssueFlow):
-    """Change how many tokens an agent may use in a month."""
+    """Change the monthly token limit of an agent."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
         """Show the first form."""
         return await self.async_step_limit()
 
     async def async_step_limit(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
-        """Ask for the new limit; none lets the agent use what it likes."""
+        """Ask for the new limit; empty for none."""
         if abort := self._find():
             return abort
         if user_input is None:
@@ -158,16 +158,16 @@ class TokenLimitFlow(IssueFlow):
 
 
 class FunctionRepairFlow(IssueFlow):
-    """Mend a function, or turn it off."""
+    """Correct a function, or turn it off."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
-        """Offer both."""
+        """Offer both choices."""
         return self._find() or self.async_show_menu(
             step_id="init", menu_options=["mend", "turn_off"], description_placeholders=self._placeholders()
         )
 
     async def async_step_mend(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
-        """Ask for the function, and check it."""
+        """Ask for the corrected function and check it."""
         if abort := self._find():
             return abort
         errors: dict[str, str] = {}
@@ -185,12 +185,12 @@ class FunctionRepairFlow(IssueFlow):
         return self._show("mend", fields, user_input or self._subentry.data, errors, problem=problem)
 
     async def async_step_turn_off(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
-        """Turn the function off; what is written stays."""
+        """Turn the function off without changing its text."""
         return self._find() or self._store(**{CONF_ENABLED: False})
 
 
 class AllowFlow(ConfirmRepairFlow):
-    """Allow what asks first where nobody can be asked."""
+    """Allow calls without a question for callers that cannot be asked."""
 
     @override
     async def async_step_confirm(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
@@ -223,7 +223,7 @@ FLOWS: dict[str, type[IssueFlow]] = {
 async def async_create_fix_flow(
     hass: HomeAssistant, issue_id: str, data: dict[str, str | int | float | None] | None
 ) -> RepairsFlow:
-    """Return the dialog of an issue."""
+    """Return the repair flow of an issue."""
     for key, flow in ENTRY_FLOWS.items():
         if issue_id.startswith(f"{key}_"):
             return flow()

@@ -1,8 +1,8 @@
-"""Formats and limits of results: CSV, numbers, durations, local times, budgets.
+"""Formats and limits of tool results: CSV, numbers, durations, local times and budgets.
 
-The convention of all tools: a number is a number, as precise as its unit deserves (number()); a duration is a clock, from
-a day on with its hours as well (duration()); a moment is local time, rounded to the second (format_time()) or cut to the
-minute after that (format_minute()). In CSV, all of them are texts.
+All tools use the same formats: number() rounds to the usual precision of a unit; duration() writes a duration as a clock,
+and from a day on also in hours; format_time() writes local time rounded to the second, and format_minute() cuts it to the
+minute. In CSV, all values are texts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 DEFAULT_BUDGET = 4_000
-"""Characters of one result: about a thousand tokens, read again by the model in every later round."""
+"""The most characters of one result: about a thousand tokens, which the model reads again in each later request."""
 MIN_BUDGET = 1_000
 MAX_BUDGET = 40_000
 
@@ -32,20 +32,20 @@ _DECIMALS: Final = {
     }.items()
     for unit in units.split()
 }
-"""Decimals that are worth saying of everyday sizes of a unit."""
+"""The useful decimals of everyday values, by unit."""
 _USUAL_DECIMALS: Final = 2
 _PRICE: Final = re.compile(r".+/(?:[kM]?Wh|m³|ft³|L|gal)")
-"""A unit such as EUR/kWh; densities are in the table."""
+"""Matches units such as EUR/kWh; densities have their own rows."""
 _PRICE_DECIMALS: Final = 4
 _SMALL_DIGITS: Final = 3
-"""Significant digits that numbers below one keep, however small the unit's decimals would make them."""
+"""The significant digits of numbers below one, even if the unit has fewer decimals."""
 _NOISE: Final = 1e-9
-"""Below this, a number is what is left of a subtraction."""
+"""Smaller numbers are rounding errors of a subtraction."""
 _EXACT: Final = 2.0**53
-"""From here on, a whole number as a float has lost digits, and JSON has no room for it."""
+"""From this size on, floats cannot represent every whole number, and neither can JSON."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _LONG = re.compile(r"-?\d+\.\d{5,}", re.ASCII)
-"""A number also without a unit: nobody writes a version like that."""
+"""Matches numbers without a unit that cannot be version numbers."""
 _ELLIPSIS = " … [cut: {} more characters; {}]"
 _LESS = "ask for less at once"
 
@@ -55,21 +55,21 @@ class ToolError(HomeAssistantError):
 
 
 class FreeTextError(ToolError):
-    """A failure whose message holds text that somebody outside can have written."""
+    """A failure whose message contains untrusted text."""
 
 
 MARK: Final = "words_of_others"
-"""The key of a result that holds text which somebody outside can have written."""
+"""The key of a result that contains untrusted text."""
 
 
 class OverError(ToolError):
-    """What can never be undone any more; the change before it is the last one then."""
+    """A change that can never be undone; the undo continues with the change before it."""
 
 
 def number(value: float, unit: str | None = None, decimals: int | None = None) -> float:
-    """Return a number as precise as its unit deserves, or to the decimals that the user chose; whole ones as int.
+    """Return a number with the usual precision of its unit, or the decimals that the user chose; whole numbers as int.
 
-    Below one, three significant digits stay, so that a small number does not become nothing.
+    Below one, three significant digits are kept, so that small numbers do not become zero.
     """
     size_of = abs(value)
     if not isfinite(value):
@@ -98,22 +98,22 @@ def format_number(value: float) -> str:
 
 
 def shown(state: str, unit: str | None, decimals: int | None = None) -> str | float:
-    """Return a state that has a unit as a number; one without a unit, which may be a version, or that is none, as it is."""
+    """Return a state with a unit as a number; a state without a unit may be a version and stays a text."""
     is_number = (_LONG if unit is None else _NUMBER).fullmatch(state) and isfinite(float(state))
     return number(float(state), unit, decimals) if is_number else state
 
 
 def round_second(moment: datetime | float) -> datetime:
-    """Return a moment, or seconds since the epoch, rounded to the second: what floats hold of 17:05:00 is often less."""
+    """Return a time, or seconds since the epoch, rounded to the second: a float can be slightly below 17:05:00."""
     if not isinstance(moment, datetime):
         moment = dt_util.utc_from_timestamp(moment)
     return (moment + timedelta(milliseconds=500)).replace(microsecond=0)
 
 
 def format_time(moment: datetime | float) -> str:
-    """Return a moment, or seconds since the epoch, as local time, rounded to the second.
+    """Return a time, or seconds since the epoch, as local time, rounded to the second.
 
-    The UTC offset is added only where the local time occurs twice, when clocks are set back.
+    The UTC offset is added only if the local time occurs twice, when clocks are set back.
     """
     local = dt_util.as_local(round_second(moment))
     twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
@@ -121,7 +121,7 @@ def format_time(moment: datetime | float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration as hours, minutes and seconds, with days where there are any."""
+    """Return a duration in seconds as days, hours, minutes and seconds; without days if it is shorter."""
     hours, rest = divmod(round(seconds), 3600)
     days, hours = divmod(hours, 24)
     clock = f"{hours}:{rest // 60:02}:{rest % 60:02}"
@@ -129,7 +129,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_minute(moment: datetime | float) -> str:
-    """Return a moment as a clock without seconds shows it: the minute that has begun, after rounding to the second."""
+    """Return a time, or seconds since the epoch, as local time without seconds, after rounding to the second."""
     text = format_time(moment)
     return text[:16] + text[19:]
 
@@ -158,19 +158,19 @@ def fit_rows(rows: Iterable[Sequence[str]], budget: int) -> list[Sequence[str]]:
 
 
 def size(data: Any) -> int:
-    """Return the number of characters of data as JSON, as the model will read it."""
+    """Return the number of characters of data as JSON."""
     return len(json_dumps(data))
 
 
 def cut(text: str, room: int, rest: str = _LESS) -> str:
-    """Return a text, cut to a number of characters where it has more, with how many are left out and how to get them."""
+    """Return a text cut to a number of characters, with a note on the rest."""
     return text if len(text) <= room else text[:room] + _ELLIPSIS.format(len(text) - room, rest)
 
 
 def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
-    """Return data cut to a budget of characters, its longest text first.
+    """Return data cut to a budget of characters, the longest text first.
 
-    The last safeguard: tools fit their own rows and say how to get the rest.
+    This is the last safeguard: tools limit their own rows and say how to get the rest.
     """
     while (excess := size(data) - budget) > 0:
         text, path = max(texts_in(data), key=lambda found: len(found[0]), default=("", ()))
@@ -183,7 +183,7 @@ def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
 
 
 def _replaced(data: Any, path: Path, text: str) -> Any:
-    """Return a copy of data with another text at the end of path."""
+    """Return a copy of data with a new text at a path."""
     if not path:
         return text
     copy: Any = dict(data) if isinstance(data, Mapping) else list(data)
@@ -192,11 +192,11 @@ def _replaced(data: Any, path: Path, text: str) -> Any:
 
 
 type Path = tuple[Any, ...]
-"""The way to something inside data: keys of dicts, and numbers of items of lists."""
+"""A path inside data: keys of mappings and indexes of lists."""
 
 
 def texts_in(value: Any, *, keys: bool = False, path: Path = ()) -> Iterator[tuple[str, Path]]:
-    """Yield every text inside dicts and lists with the way to it; with keys, these too, with the way to their dict."""
+    """Yield every text of mappings and lists with its path; with `keys`, also the keys, with the path of their mapping."""
     if isinstance(value, str):
         yield value, path
     elif isinstance(value, Mapping):
@@ -210,5 +210,5 @@ def texts_in(value: Any, *, keys: bool = False, path: Path = ()) -> Iterator[tup
 
 
 def place_of(start: str, path: Path) -> str:
-    """The way to something as a person reads it, such as actions[0].data.message."""
+    """Return a path in readable form, such as actions[0].data.message."""
     return start + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

@@ -1,4 +1,4 @@
-"""What each agent has used, as sensors."""
+"""Sensors for the usage of each agent."""
 
 from typing import override
 
@@ -32,7 +32,7 @@ async def async_setup_entry(
 
 
 class UsageSensor(SensorEntity):
-    """One count of an agent's meter, which never goes back."""
+    """One total of an agent's token meter, which only increases."""
 
     _attr_entity_category = EntityCategory.DIAGNOSTIC
     _attr_has_entity_name = True
@@ -40,7 +40,7 @@ class UsageSensor(SensorEntity):
     _attr_state_class = SensorStateClass.TOTAL_INCREASING
 
     def __init__(self, subentry: ConfigSubentry, meter: TokenMeter, kind: str) -> None:
-        """Take the meter and what of it to show."""
+        """Store the meter and the description of the total."""
         self._meter = meter
         self._kind = kind
         self._attr_translation_key = kind

@@ -1,4 +1,4 @@
-"""The integration's own actions: calling a function of the user's, and what people do with remembered facts by themselves."""
+"""The integration's actions: calling a user's function, and editing remembered facts."""
 
 from typing import Any, Final
 
@@ -73,7 +73,7 @@ _IMPORT = vol.Schema({vol.Required("facts"): cv.string})
 
 @callback
 def async_register_actions(hass: HomeAssistant) -> None:
-    """Register the actions, whether or not an entry is loaded."""
+    """Register the actions, also if no entry is loaded."""
     only, optional = SupportsResponse.ONLY, SupportsResponse.OPTIONAL
     register = hass.services.async_register
     register(DOMAIN, CALL_FUNCTION, _async_call_function, schema=_SCHEMA, supports_response=optional)
@@ -84,7 +84,7 @@ def async_register_actions(hass: HomeAssistant) -> None:
 
 
 async def _async_call_function(call: ServiceCall) -> ServiceResponse:
-    """Call a user's function outside a chat, in the name of whoever performs the action."""
+    """Call a user's function outside a conversation, with the permissions of the action's user."""
     hass, name = call.hass, call.data[CONF_FUNCTION]
     entries = [
         entry
@@ -123,7 +123,7 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
 
 
 def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tuple[ConfigEntry, LoadedFunction]]:
-    """Return the functions of a name, with their entries."""
+    """Return the functions with a name, with their entries."""
     return [
         (entry, function)
         for entry in entries
@@ -133,7 +133,7 @@ def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tu
 
 
 async def _async_get(call: ServiceCall) -> ServiceResponse:
-    """Return the household's facts and those of whoever asks, one by one and as a file."""
+    """Return the household's facts and the user's own, as a list and in the format of the import."""
     _options(call.hass)
     ears = Ears(household=True, user_id=await async_known_user(call.hass, call.context.user_id))
     facts = [fact for fact in (await async_get_memory(call.hass)).held if ears.hears(fact)]
@@ -141,7 +141,7 @@ async def _async_get(call: ServiceCall) -> ServiceResponse:
 
 
 async def _async_remember(call: ServiceCall) -> ServiceResponse:
-    """Remember a fact, or change one; in a change, what is not given stays."""
+    """Store a fact, or change one; fields that are not given keep their values."""
     memory, given = await async_get_memory(call.hass), call.data
     with translated():
         writer = await _async_writer(call)
@@ -164,7 +164,7 @@ async def _async_remember(call: ServiceCall) -> ServiceResponse:
 
 
 async def _async_forget(call: ServiceCall) -> ServiceResponse:
-    """Forget facts, or delete them for good; all of one's own are always deleted for good."""
+    """Forget facts, or delete them for good; all of a user's own facts are always deleted for good."""
     memory, given = await async_get_memory(call.hass), call.data
     with translated():
         writer = await _async_writer(call)
@@ -184,7 +184,7 @@ async def _async_forget(call: ServiceCall) -> ServiceResponse:
 
 
 async def _async_import(call: ServiceCall) -> ServiceResponse:
-    """Remember what is in a file and not yet remembered: all of it, or nothing where any of it cannot be read."""
+    """Store the facts of a file that are not stored yet; if one is invalid, none is stored."""
     memory = await async_get_memory(call.hass)
     with translated():
         facts = await async_read_file(call.hass, call.data["facts"], await _async_writer(call), memory)
@@ -193,12 +193,12 @@ async def _async_import(call: ServiceCall) -> ServiceResponse:
 
 
 async def _async_writer(call: ServiceCall) -> Writer:
-    """Return who changes something; raises NotAllowedError where they may not."""
+    """Return the user who changes facts; raises NotAllowedError if they may not."""
     return await async_writer_of(call.hass, call.context, _options(call.hass))
 
 
 def _options(hass: HomeAssistant) -> ToolboxOptions:
-    """Return the options that hold: of the entries in which memory is on, those that allow most to automations."""
+    """Return the options that apply: of the entries with memory, those that allow automations most."""
     entries = [entry for entry in hass.config_entries.async_loaded_entries(DOMAIN) if shows(entry, MEMORY)]
     if not entries:
         raise refusal("memory_off")
@@ -212,7 +212,7 @@ def _is_of(fact: Fact, user_id: str | None) -> bool:
 
 
 def _told(fact: Fact) -> dict[str, Any]:
-    """Return a fact as it is told to people."""
+    """Return a fact as the response shows it."""
     told = {
         "id": fact.id,
         "words": fact.words,

@@ -1,7 +1,7 @@
 """Loading and saving of stored data.
 
-Loaded data are checked against a schema; a file that cannot be read is renamed rather than lost. Saved data are read back:
-Home Assistant's own store logs a write that fails, and its caller cannot tell.
+Loaded data are checked against a schema; an invalid file is renamed and not lost. Saved data are read back: Home
+Assistant's own store only logs a failed write, and its caller does not notice.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ NUMBER = vol.Any(int, float)
 TEXT_OR_NONE = vol.Any(str, None)
 _RETRY_DELAY: Final = 60.0
 _MAX_RETRY_DELAY: Final = 3600.0
-"""Seconds until a delayed save that failed is tried again: first, and at most, as Home Assistant logs each failure."""
+"""The longest delay, in seconds, before a failed delayed save is retried: Home Assistant logs each failure."""
 _UNREADABLE = (vol.Invalid, HomeAssistantError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def shape(required: dict[str, Any], optional: dict[str, Any] | None = None) -> vol.Schema:
-    """Return a schema for stored data; keys that a later version added are left out."""
+    """Return a schema for stored data that drops the keys of later versions."""
     fields = {vol.Required(key): value for key, value in required.items()}
     return vol.Schema(
         fields | {vol.Optional(key): value for key, value in (optional or {}).items()}, extra=vol.REMOVE_EXTRA
@@ -43,7 +43,7 @@ def shape(required: dict[str, Any], optional: dict[str, Any] | None = None) -> v
 
 
 async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[Any], T]) -> T:
-    """Load stored data and return what `read` makes of them, or of None where there are none."""
+    """Load stored data and return the result of `read`, which gets None if there are none."""
     try:
         # Hundreds of items take tens of milliseconds.
         return await hass.async_add_executor_job(read, await store.async_load())
@@ -63,17 +63,17 @@ async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[
 
 
 class CopyFilter(Protocol):
-    """What is to be removed from copies that were set aside because they could not be read."""
+    """The rows to remove from copies of files that could not be read."""
 
     def has_row(self, row: Any) -> bool:
-        """Return whether a row of a copy is to go."""
+        """Return whether a row of a copy must be removed."""
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text that is no JSON, or has no rows, holds anything that is to go."""
+        """Return whether a text that is no valid file contains anything that must be removed."""
 
 
 def copies_hold(path: Path, key: str, gone: CopyFilter) -> bool:
-    """Return whether any copy of a file, whose rows are under a key, holds what is to go. It blocks; raises OSError."""
+    """Return whether a copy of a file, with its rows under a key, has anything to remove. It blocks; raises OSError."""
     return any(True for _ in _changed(path, key, gone))
 
 
@@ -96,7 +96,7 @@ def remove_copies(path: Path) -> None:
 
 
 def _changed(path: Path, key: str, gone: CopyFilter) -> Iterator[tuple[Path, Any]]:
-    """Yield the copies that hold what is to go, with what is left of each; None where it cannot be taken apart."""
+    """Yield the copies with rows to remove, and the remaining content; None if the copy cannot be parsed."""
     for copy in path.parent.glob(f"{path.name}.*"):
         text = copy.read_text(encoding="utf-8", errors="replace")
         try:
@@ -113,7 +113,7 @@ def _changed(path: Path, key: str, gone: CopyFilter) -> Iterator[tuple[Path, Any
 
 
 class NotStoredError(ToolError):
-    """A change is not on the disk."""
+    """A change could not be stored on the disk."""
 
     def __init__(
         self,
@@ -124,28 +124,27 @@ class NotStoredError(ToolError):
 
 
 class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
-    """A store that is written atomically and reads back what it wrote.
+    """A store that writes atomically and reads back what it wrote.
 
-    Only one save runs at a time. A data function is called once it is this save's turn, and returns None where the file is to
-    be removed.
+    Only one save runs at a time. It calls its data function when it starts; None removes the file.
     """
 
     def __init__(self, hass: HomeAssistant, version: int, key: str, *, private: bool = True) -> None:
-        """Store the file's version and name; the owner alone can read a private file."""
+        """Store the file's version and name; only its owner can read a private file."""
         super().__init__(hass, version, key, private, atomic_writes=True, serialize_in_event_loop=False)
         self._save_lock = asyncio.Lock()
         self._due: Callable[[], T | None] | None = None
-        """The data function of a delayed save that has yet to succeed."""
+        """The data function of a delayed save that has not succeeded yet."""
         self._due_timer: CALLBACK_TYPE | None = None
         self._final_listener: CALLBACK_TYPE | None = None
         self._retry_delay = 0.0
-        """Seconds until the next try where the last delayed save failed, else 0."""
+        """Seconds until the next retry if the last delayed save failed, else 0."""
 
     async def async_save_confirmed(self, data_func: Callable[[], T | None]) -> None:
-        """Save data and read them back; raises NotStoredError if the disk does not hold them, and restores nothing.
+        """Save data and read them back; raises NotStoredError if the disk does not have them, and restores nothing.
 
-        Nothing runs between the error and its caller, who can put back the state before any other save begins. While Home
-        Assistant stops, it saves at its end, which cannot be read back.
+        Nothing runs between the error and its caller, who can restore the old state before another save starts. While Home
+        Assistant stops, the data are saved at its end, and cannot be read back.
         """
         async with self._save_lock:
             due = self._take_due()
@@ -161,7 +160,7 @@ class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
 
     @callback
     def async_delay_save_confirmed(self, data_func: Callable[[], T | None], delay: float) -> None:
-        """Save data after some seconds, or when Home Assistant stops; where that fails, log it once and try again."""
+        """Save data after some seconds, or when Home Assistant stops; a failure is logged once and retried."""
         self._due = data_func
         if self._final_listener is None:
             self._final_listener = self.hass.bus.async_listen_once(
@@ -173,13 +172,13 @@ class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
 
     @override
     async def async_remove(self) -> None:
-        """Remove the file after a save that runs, and forget one that is due."""
+        """Remove the file after a running save, and cancel a delayed one."""
         async with self._save_lock:
             self._take_due()
             await super().async_remove()
 
     async def _async_is_saved(self, data: T | None) -> bool:
-        """Write data, or remove the file for None; return whether the disk holds the same then."""
+        """Write data, or remove the file for None; return whether the disk now has the same."""
         # Another thread writes: it gets a copy that nobody else changes.
         copy: Any = None
         try:
@@ -198,7 +197,7 @@ class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
 
     @callback
     def _take_due(self) -> Callable[[], T | None] | None:
-        """Return the data function of a delayed save, which is due no more."""
+        """Return and clear the data function of the delayed save."""
         due, self._due = self._due, None
         for stop in filter(None, (self._due_timer, self._final_listener)):
             stop()
@@ -207,24 +206,24 @@ class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
 
     @callback
     def _retry(self, due: Callable[[], T | None]) -> None:
-        """Try a delayed save again, later each time."""
+        """Schedule a failed delayed save again, later each time."""
         if not self._retry_delay:
             LOGGER.error("%s cannot be written. Its data stay in memory; writing is tried again", self.path)
         self._retry_delay = min(max(_RETRY_DELAY, 2 * self._retry_delay), _MAX_RETRY_DELAY)
         self.async_delay_save_confirmed(self._due or due, self._retry_delay)
 
     async def _async_save_due(self, _: Any) -> None:
-        """Save what is due."""
+        """Run the delayed save."""
         self._due_timer = None
         await self._async_save_if_due()
 
     async def _async_save_at_end(self, _: Any) -> None:
-        """Save what is due before Home Assistant ends."""
+        """Run the delayed save before Home Assistant ends."""
         self._final_listener = None
         await self._async_save_if_due()
 
     async def _async_save_if_due(self) -> None:
-        """Save what is due; a failure is logged, and tried again."""
+        """Run the delayed save if there is one; a failure is logged and retried."""
         if self._due is not None:
             with suppress(NotStoredError):
                 await self.async_save_confirmed(self._due)

@@ -1,4 +1,4 @@
-"""What stands for later in the household, as a to-do list, beside the list of what is remembered."""
+"""The household's scheduled tasks and remembered facts as to-do lists."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ async def async_setup_entry(
 
 
 class ScheduledTaskList(ActionContextEntity, ScheduledTaskEntity, TodoListEntity):
-    """The household's tasks that stand, next first; what has ended is not kept in it."""
+    """The household's pending tasks, next first; ended tasks are not listed."""
 
     # Home Assistant's dialog sends time and description back with every change, though it changes neither.
     _attr_supported_features = (
@@ -60,12 +60,12 @@ class ScheduledTaskList(ActionContextEntity, ScheduledTaskEntity, TodoListEntity
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
-        """Return the tasks that stand now."""
+        """Return the pending tasks."""
         return [_item(task) for task in self._household() if task.is_standing]
 
     @override
     async def async_create_todo_item(self, item: TodoItem) -> None:
-        """Make a reminder of a title and a time, which everybody is told."""
+        """Create a reminder for everybody from a title and a time."""
         if not item.summary or not isinstance(item.due, datetime) or item.due <= dt_util.utcnow():
             raise _refusal("wish_needs_time")
         _check_length(item)
@@ -114,16 +114,16 @@ class ScheduledTaskList(ActionContextEntity, ScheduledTaskEntity, TodoListEntity
                 await self._tasks.async_end(task.id, _DELETED)
 
     def _user_id(self) -> str | None:
-        """Return the user whose action this is."""
+        """Return the user of the current action."""
         return self.action_context.user_id if self.action_context else None
 
     def _tell_what_had_begun(self, task: ScheduledTask) -> None:
-        """Let the household hear it where a task is stopped midway: the list itself cannot answer."""
+        """Notify the household of a task that is stopped midway: the list itself cannot answer."""
         for run in self._tasks.runs_of(task.id):
             run.tells_owner = True
 
     async def _async_find(self, uid: str | None) -> ScheduledTask:
-        """Return a task of the list that is to be changed; raises ServiceValidationError where it has ended or may not be."""
+        """Return a task that is to be changed; raises ServiceValidationError if it has ended or may not be changed."""
         task = self._tasks.find(uid) if uid else None
         if task is None or not task.is_standing or not self._is_shown(task):
             raise _refusal("wish_gone")
@@ -131,9 +131,9 @@ class ScheduledTaskList(ActionContextEntity, ScheduledTaskEntity, TodoListEntity
         return task
 
     async def _async_check(self, task: ScheduledTask) -> None:
-        """Raise ServiceValidationError where no action changes a task, or its user may not.
+        """Raise ServiceValidationError if no action changes a task, or its user may not.
 
-        Home Assistant's intents call the list without an action and do not pass on who speaks.
+        Home Assistant's intents call the list without an action and do not pass on the user.
         """
         context = self.action_context
         if context is None or not await async_may_change(self.hass, task, context.user_id):
@@ -154,7 +154,7 @@ def _item(task: ScheduledTask) -> TodoItem:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Raise ServiceValidationError where a change has no room, or could not be stored."""
+    """Raise ServiceValidationError if a limit is reached or a change could not be stored."""
     try:
         yield
     except LimitReachedError as err:
@@ -164,24 +164,24 @@ def _refusals() -> Iterator[None]:
 
 
 def _check_length(item: TodoItem) -> None:
-    """Raise ServiceValidationError where more is to be said than the assistant itself may plan."""
+    """Raise ServiceValidationError for a message that is longer than an assistant's may be."""
     if max(len(item.summary or ""), len(item.description or "")) > MAX_WORDS:
         raise _refusal("wish_too_long", limit=MAX_WORDS)
 
 
 def _second(due: object) -> object:
-    """Return the second of a moment, which is as exact as dialogs are."""
+    """Return a time cut to the second, as dialogs have it."""
     return int(due.timestamp()) if isinstance(due, datetime) else due
 
 
 def _refusal(key: str, **values: object) -> ServiceValidationError:
-    """Return an error that tells what to do instead."""
+    """Return a translated error with a next step."""
     placeholders = {name: str(value) for name, value in values.items()}
     return ServiceValidationError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
 
 
 class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
-    """The household's facts that hold, in the order in which they were said; one that is ticked off is forgotten."""
+    """The household's valid facts, oldest first; completing one forgets it."""
 
     _attr_translation_key = "memory"
     _attr_supported_features = (
@@ -192,26 +192,26 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
     )
 
     def __init__(self, entry: ConfigEntry, memory: Memory) -> None:
-        """Take the entry whose options hold, and what keeps the facts."""
+        """Store the entry, whose options apply, and the memory."""
         super().__init__(entry, MEMORY)
         self._options = ToolboxOptions.of(entry.options, entry.entry_id)
         self._memory = memory
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow what is remembered."""
+        """Follow the memory."""
         await super().async_added_to_hass()
         self.async_on_remove(self._memory.async_listen(self.async_write_ha_state))
 
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
-        """Return the facts that hold now."""
+        """Return the valid facts."""
         return [_fact_item(fact) for fact in self._memory.held if fact.user_id is None]
 
     @override
     async def async_create_todo_item(self, item: TodoItem) -> None:
-        """Remember what somebody writes."""
+        """Store a fact."""
         with translated():
             writer = await self._async_writer()
             fact = write(self.hass, writer, item.summary or "", is_own=False, until=_until(item))
@@ -220,7 +220,7 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
-        """Change a fact, or forget one that is ticked off; both can be undone for a while."""
+        """Change a fact, or forget a completed one; both can be undone for a while."""
         with translated():
             writer = await self._async_writer()
             fact = self._find(item.uid, writer)
@@ -245,11 +245,11 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
             await self._memory.async_delete(lambda fact: fact.id in gone and _is_listed(fact, writer))
 
     async def _async_writer(self) -> Writer:
-        """Return who changes the list; raises NotAllowedError where they may not."""
+        """Return the user who changes the list; raises NotAllowedError if they may not."""
         return await async_writer_of(self.hass, self.action_context, self._options.as_of_now(self.hass))
 
     def _find(self, uid: str | None, writer: Writer) -> Fact:
-        """Return a fact of the list; raises NoFactError when it is gone meanwhile."""
+        """Return a fact of the list; raises NoFactError if it is gone."""
         fact = self._memory.find(uid or "")
         if fact is None or not fact.holds(now()) or not _is_listed(fact, writer):
             raise NoFactError("…")
@@ -257,7 +257,7 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
 
 
 def _is_listed(fact: Fact, writer: Writer) -> bool:
-    """Return whether a fact is on the list, for somebody who may change it."""
+    """Return whether a fact is on the list of a user who may change it."""
     return fact.user_id is None and writer.may_change(fact)
 
 
@@ -272,7 +272,7 @@ def _fact_item(fact: Fact) -> TodoItem:
 
 
 def _until(item: TodoItem) -> float | None:
-    """Return until when a fact holds; raises ToolError where that is over."""
+    """Return the end of a fact's validity; raises ToolError if it is in the past."""
     if not isinstance(item.due, datetime):
         return None
     if (until := dt_util.as_local(item.due).timestamp()) <= now():

@@ -1,4 +1,4 @@
-"""Triggers for what agents do, in the editor under an agent's device."""
+"""Triggers for the activity of agents, shown in the editor under an agent's device."""
 
 from typing import ClassVar, override
 
@@ -13,24 +13,24 @@ from .const import DOMAIN
 
 
 class ActivityTrigger(StatelessEntityTriggerBase):
-    """Fires when an agent does something of one kind."""
+    """Fires when an agent has an activity of one kind."""
 
     _domain_specs = {EVENT_DOMAIN: DomainSpec()}  # noqa: RUF012
     kind: ClassVar[Happening]
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
-        """Return which of the entities tell what agents do."""
+        """Return the entities that show the activity of agents."""
         return own_activities(self._hass, entities)
 
     @override
     def is_valid_state(self, state: State, report_not_triggered: NotTriggeredReasonReporter) -> bool:
-        """Return whether what happened last is of the kind."""
+        """Return whether the last activity is of the kind."""
         return state.attributes.get("event_type") == self.kind
 
 
 def own_activities(hass: HomeAssistant, entities: set[str]) -> set[str]:
-    """Return which of the entities tell what agents do."""
+    """Return the entities that show the activity of agents."""
     registry = er.async_get(hass)
     return {
         entity_id

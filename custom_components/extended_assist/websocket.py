@@ -1,4 +1,4 @@
-"""The WebSocket commands behind the panel and the card. Administrators see all, other users what is their own.
+"""The WebSocket commands of the panel and the card. Administrators see everything, other users their own data.
 
 docs/developers.md describes them.
 """
@@ -41,11 +41,11 @@ MAX_ID: Final = 200
 MAX_SEARCH: Final = 100
 MAX_OFFSET: Final = 100_000
 MAX_ARGUMENTS: Final = 100_000
-"""Characters of arguments, as JSON."""
+"""The most characters of arguments as JSON."""
 
 _ID: Final = vol.All(str, vol.Length(1, MAX_ID))
 _LANGUAGE: Final = vol.All(str, vol.Length(1, 20), vol.Match(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*\Z"))
-"""It names the file with its texts."""
+"""A language selects the file with the panel's texts."""
 
 
 def _arguments(value: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ type _Handler = Callable[[HomeAssistant, ActiveConnection, dict[str, Any]], Awai
 
 @callback
 def async_register_commands(hass: HomeAssistant) -> None:
-    """Register the commands, whether or not an entry is loaded."""
+    """Register the commands, also if no entry is loaded."""
     for command in (
         _async_journal,
         _async_undo,
@@ -82,7 +82,7 @@ def async_register_commands(hass: HomeAssistant) -> None:
 
 
 def _command(name: str, fields: dict[Any, Any] | None = None, *, is_admin: bool = False) -> Callable[[_Handler], Any]:
-    """Return a decorator that makes a command of what returns its result; expected failures become translated errors."""
+    """Return a decorator that turns a function into a command; expected failures become translated errors."""
     schema = {
         vol.Required("type"): f"{DOMAIN}/{name}",
         vol.Optional("language"): _LANGUAGE,
@@ -106,7 +106,7 @@ def _command(name: str, fields: dict[Any, Any] | None = None, *, is_admin: bool 
 
 @callback
 def _entries(hass: HomeAssistant) -> list[ConfigEntry]:
-    """Return the entries that are loaded; raises NotReadyError where none is."""
+    """Return the loaded entries; raises NotReadyError if there is none."""
     if not (entries := hass.config_entries.async_loaded_entries(DOMAIN)):
         raise NotReadyError
     return entries
@@ -114,7 +114,7 @@ def _entries(hass: HomeAssistant) -> list[ConfigEntry]:
 
 @callback
 def _options(hass: HomeAssistant, entry_id: str = "") -> ToolboxOptions:
-    """Return the options of an entry; of the first one, where that is not loaded or none is meant."""
+    """Return the options of an entry, or of the first entry if it is not loaded or None."""
     entries = _entries(hass)
     entry = next((one for one in entries if one.entry_id == entry_id), entries[0])
     return ToolboxOptions.of(entry.options, entry.entry_id)
@@ -124,27 +124,27 @@ def _options(hass: HomeAssistant, entry_id: str = "") -> ToolboxOptions:
 async def _async_journal(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the journal: for administrators all of it, for others the part that they asked for themselves."""
+    """Return the journal: all changes for administrators, otherwise the user's own."""
     _entries(hass)
     return await async_rows(hass, connection.user, msg["language"])
 
 
 @_command("journal/undo", {vol.Required("change"): _ID})
 async def _async_undo(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """Ask whether a change is to be taken back; the answer does it."""
+    """Ask whether to undo a change; the answer runs the undo."""
     return await async_undo_by_hand(hass, _entries(hass), msg["change"], connection.context(msg), msg["language"])
 
 
 @_command("wishes/list")
 async def _async_tasks(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the standing tasks: the household's and the user's own, for administrators all."""
+    """Return the pending tasks: all for administrators, otherwise the household's and the user's own."""
     options, context = _options(hass), connection.context(msg)
     return await async_standing(hass, options, connection.user, context, msg["language"])
 
 
 @_command("wishes/cancel", {vol.Required("wish"): _ID})
 async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """End a task, as the assistant of its entry does it when it is asked to."""
+    """Cancel a task, as the entry's assistant would."""
     wanted = msg["wish"].strip().lower()  # As the tool reads it.
     task = (await async_get_scheduled_tasks(hass)).find(wanted)
     if task is not None and not is_there(hass, connection.user, task):
@@ -158,21 +158,21 @@ async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: 
 async def _async_questions(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the questions that wait for this user's yes or no; nobody sees those that others were asked."""
+    """Return the open questions of this user only."""
     _entries(hass)
     return open_rows(hass, connection.user.id)
 
 
 @_command("questions/answer", {vol.Required("question"): _ID, vol.Required("agreed"): bool})
 async def _async_answer(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """Say yes or no to a question, once."""
+    """Answer a question once with yes or no."""
     _entries(hass)
     return await async_answer(hass, msg["question"], connection.context(msg), msg["language"], agreed=msg["agreed"])
 
 
 @_command("usage", is_admin=True)
 async def _async_usage(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the agents, and the sensors that count what they use."""
+    """Return the agents with their usage sensors."""
     return await async_usage(hass, _entries(hass))
 
 
@@ -185,13 +185,13 @@ async def _async_usage(hass: HomeAssistant, connection: ActiveConnection, msg: d
     is_admin=True,
 )
 async def _async_visible(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """Return the exposed entities, the tools that read them, and why the rest is not found."""
+    """Return the exposed entities, the tools that read them, and why other entities are not found."""
     return await async_visible(hass, _entries(hass), msg["search"], msg["offset"])
 
 
 @_command("tools/list", is_admin=True)
 async def _async_tools(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the tools of each entry, as models see them."""
+    """Return the tools of each entry as models get them."""
     context = context_of(connection.context(msg), msg["language"])
     found = []
     for entry in _entries(hass):
@@ -211,7 +211,7 @@ async def _async_tools(hass: HomeAssistant, connection: ActiveConnection, msg: d
     is_admin=True,
 )
 async def _async_call(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """Call a tool by hand, under the rules that hold for a model; what asks first asks here."""
+    """Call a tool manually, with the same rules as for a model; questions are asked in the panel."""
     entry = next((one for one in _entries(hass) if one.entry_id == msg["entry"]), None)
     if entry is None:
         raise GoneError
@@ -225,7 +225,7 @@ async def _async_call(hass: HomeAssistant, connection: ActiveConnection, msg: di
 
 @callback
 def _told(entry: ConfigEntry, tool: llm.Tool, schema: Any) -> dict[str, Any]:
-    """Return a tool as the panel offers it."""
+    """Return a tool as the panel displays it."""
     return {
         "entry": entry.entry_id,
         "entry_title": entry.title,
