@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from homeassistant.components import assist_pipeline, conversation
-from homeassistant.components.assist_pipeline.pipeline import async_get_pipeline
 from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.core import Context, HomeAssistant, callback
@@ -24,6 +23,7 @@ from .flows.redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, reda
 from .functions.definition import FUNCTION_TYPES, Definition, read_definition
 from .functions.manager import function_subentries, loaded_functions
 from .functions.yaml_source import FunctionError
+from .ha_compat.conversation import async_get_pipeline
 from .memory.store import async_get_memory
 from .repair_issues.agents import SUBENTRY_ISSUES
 from .scheduled.manager import async_get_scheduled_tasks

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any, Final, override
 
 from homeassistant.components import conversation
-from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_MODEL, Platform
 from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
@@ -27,6 +26,7 @@ from .claude.retry import Patience, Retry
 from .claude.turn import AgentTurn
 from .claude.usage import TokenMeter, async_check_token_limit, is_used_up
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN
+from .ha_compat.exposed_entities import KNOWN_ASSISTANTS
 from .repair_issues.agents import async_check_left_out, async_resolve_unless_ignored
 from .scheduled.manager import ScheduledTasks
 from .scheduled.scheduled_task import ScheduledTask

@@ -136,7 +136,6 @@ def _defined(part: Any) -> Iterator[str]:
 
 OF_SCENES = frozenset({"scene.delete", "scene.turn_on"})
 """Actions that an automation may call on a scene of its own."""
-PHONE = "mobile_app"
 
 _TRIGGERING = re.compile(r"\{\{-?\s*trigger\.entity_id\s*-?\}\}")
 _CREATED = frozenset({"entities", "scene_id", SNAPSHOT})
@@ -246,13 +245,3 @@ async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: st
         targeted=False,
         supports_response=resolved.supports_response,
     )
-
-
-@callback
-def phone_action(hass: HomeAssistant, device_id: Any) -> str | None:
-    """Return the notify action of a phone with the companion app, or None; the phone is given by its device id."""
-    # Read from hass.data: an import of mobile_app would make Home Assistant load its dependencies, such as the cloud.
-    known: Mapping[str, Any] = hass.data.get(PHONE) or {}
-    ids = [key for key, device in (known.get("devices") or {}).items() if device.id == device_id]
-    targets = known["notify"].registered_targets if ids and known.get("notify") else {}
-    return next((f"notify.{name}" for name, target in targets.items() if target in ids), None)

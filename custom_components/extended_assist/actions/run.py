@@ -10,9 +10,7 @@ from typing import Any, Final, Self
 import voluptuous as vol
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
-from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
-from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import Context, HomeAssistant, State, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -28,6 +26,8 @@ from ..exposure.entities import Exposure
 from ..exposure.groups import is_group
 from ..exposure.responses import safe_reason
 from ..exposure.safe_log import QUIET, UnloggedText
+from ..ha_compat.automations import async_get_trace, async_list_traces
+from ..ha_compat.exposed_entities import async_listen_entity_updates
 from ..results import FreeTextError, ToolError
 from ..templates.bound_template import TemplateRun
 from .binding import Asked, Binder

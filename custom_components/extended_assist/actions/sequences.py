@@ -19,8 +19,9 @@ from homeassistant.helpers.template import is_template_string
 
 from ..calls.call import ToolCall
 from ..exposure.groups import members_of
+from ..ha_compat.mobile_app import PHONE, phone_action
 from ..results import ToolError
-from .automation_context import CREATE, PHONE, OwnParts, async_check_created, phone_action, possible_target
+from .automation_context import CREATE, OwnParts, async_check_created, possible_target
 from .check import ResolvedAction, async_check_action
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
 from .listed_triggers import ListedTriggers

@@ -13,6 +13,7 @@ from ..calls.options import ToolboxOptions
 from ..exposure.entities import ExposedEntity, Exposure
 from ..exposure.fixed_values import is_fixed_name
 from ..exposure.listing import InArea, assist_names, in_areas, joined_names, line_of, place
+from ..ha_compat.conversation import ASSIST_OVERVIEW
 from ..memory.prompt import async_told_facts
 
 MAX_LISTED = 300
@@ -20,7 +21,6 @@ MAX_LISTED = 300
 
 # How Assist writes what is exposed: a header, then a YAML list of these items. Texts that do not fit on a line go on with
 # more indentation, empty lines included.
-_HEADER = "Static Context: An overview of the areas and the devices in this smart home:\n"
 _MORE = r"(?:\n*    [^\n]*\n)*"
 _ITEM = re.compile(rf"- names: [^\n]*\n{_MORE}  domain: [^\n]*\n(?:  areas: [^\n]*\n{_MORE})?")
 _OWN_TOOLS = frozenset({"calendar", "script"})
@@ -121,7 +121,7 @@ class Overview:
         if not count or count != len(entities):
             if all(is_fixed_name(self.hass, entity.state) for entity in exposure.entities.values()):
                 return assist_prompt
-            return assist_prompt[: start if _HEADER in assist_prompt else 0] + self.describe(entities)
+            return assist_prompt[: start if ASSIST_OVERVIEW in assist_prompt else 0] + self.describe(entities)
         return assist_prompt[:start] + self.describe(entities) + self._with_own_tools(assist_prompt[end:])
 
     def _with_own_tools(self, text: str) -> str:
@@ -187,9 +187,9 @@ class Overview:
 
 def find_entity_list(assist_prompt: str) -> tuple[int, int, int]:
     """Return start and end of Assist's list of entities, and their number; 0 when the list is not found whole."""
-    start = end = assist_prompt.find(_HEADER) + len(_HEADER)
+    start = end = assist_prompt.find(ASSIST_OVERVIEW) + len(ASSIST_OVERVIEW)
     count = 0
-    if start >= len(_HEADER):
+    if start >= len(ASSIST_OVERVIEW):
         while item := _ITEM.match(assist_prompt, end):
             end, count = item.end(), count + 1
     whole = assist_prompt[end : end + 1] in ("", "\n")

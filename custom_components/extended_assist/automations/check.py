@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 import voluptuous as vol
 
-from homeassistant.components.blueprint.errors import BlueprintException
-from homeassistant.components.blueprint.schemas import is_blueprint_instance_config
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
@@ -18,6 +16,7 @@ from ..actions.check import ResolvedAction
 from ..actions.sequences import SequenceWalker
 from ..actions.text_check import MAX_SIZE
 from ..calls.call import ToolCall
+from ..ha_compat.automations import BlueprintException, is_blueprint_instance_config
 from ..results import ToolError, place_of, size, texts_in
 from .config_file import UsedBlueprint, async_used_blueprint
 from .edit import OLDER_KEYS

@@ -12,7 +12,6 @@ from functools import partial
 from inspect import getclosurevars
 from pathlib import Path
 
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -22,6 +21,7 @@ from homeassistant.helpers.storage import STORAGE_DIR
 from ..calls.journal import async_get_journal
 from ..const import LOGGER
 from ..exposure.safe_log import log_unexpected
+from ..ha_compat.exposed_entities import async_expose_entity
 from ..results import ToolError
 from .config_file import ConfigFile, UsedBlueprint
 from .durable_write import keep_copy

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from homeassistant.components.blueprint.models import Blueprint, DomainBlueprints
-from homeassistant.components.blueprint.schemas import is_blueprint_instance_config
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from ..const import DOMAIN
+from ..ha_compat.automations import Blueprint, DomainBlueprints, is_blueprint_instance_config
 
 
 class LoadProblem(Protocol):

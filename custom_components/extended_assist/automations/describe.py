@@ -6,7 +6,8 @@ from typing import Any
 
 from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID
 
-from ..actions.automation_context import PHONE, OwnParts, phone_action
+from ..actions.automation_context import OwnParts
+from ..ha_compat.mobile_app import PHONE, phone_action
 from .describe_conditions import SAYS_NOTHING, SHORTHAND, ConditionDescriber
 from .describe_values import duration, items_of, names_hidden
 from .edit import OLDER_KEYS

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from homeassistant.components.blueprint.errors import BlueprintException
-from homeassistant.components.blueprint.models import Blueprint, DomainBlueprints
 from homeassistant.const import ATTR_ENTITY_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import condition as condition_helper, entity_registry as er, trigger as trigger_helper
@@ -22,6 +20,7 @@ from ..actions.conditions import described_fits
 from ..actions.targets import REFERENCES, Expander, Fits
 from ..calls.call import ToolCall
 from ..exposure.entities import Exposure
+from ..ha_compat.automations import Blueprint, BlueprintException, DomainBlueprints
 from ..results import ToolError
 
 _PARTS = ("actions", "conditions", "sequence", "triggers")

@@ -9,7 +9,6 @@ from typing import Any
 import voluptuous as vol
 import yaml
 
-from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.config import AUTOMATION_CONFIG_PATH
 from homeassistant.const import CONF_ID, SERVICE_RELOAD
@@ -19,6 +18,7 @@ from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.util.yaml import Secrets, load_yaml, parse_yaml
 
 from ..calls.journal import AUTOMATION
+from ..ha_compat.automations import async_validate_automation
 from . import COMPONENT
 from .config_file import ConfigFile
 
@@ -102,7 +102,7 @@ AUTOMATIONS = ConfigFile(
     noun="an automation",
     kind=AUTOMATION,
     load=load_item,
-    async_as_run=partial(async_as_validated, validate=async_validate_config_item),
+    async_as_run=partial(async_as_validated, validate=async_validate_automation),
     running=_running,
     entity_id=_entity_id,
     async_reload=_async_reload,

@@ -6,10 +6,7 @@ from typing import Any, Final
 
 import voluptuous as vol
 
-from homeassistant.components.homeassistant.scene import DATA_PLATFORM
-from homeassistant.components.scene import PLATFORM_SCHEMA, STATES
 from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
-from homeassistant.components.script.config import async_validate_config_item
 from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.config import SCENE_CONFIG_PATH, SCRIPT_CONFIG_PATH
 from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME, SERVICE_RELOAD
@@ -18,6 +15,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from ..calls.journal import SCENE, SCRIPT
+from ..ha_compat.automations import DATA_SCENE_PLATFORM, SCENE_PLATFORM_SCHEMA, SCENE_STATES, async_validate_script
 from .config_file import ConfigFile
 from .loading import AUTOMATIONS, async_as_validated, load_item
 
@@ -35,7 +33,7 @@ def _entity_id(hass: HomeAssistant, item_id: str, *, domain: str) -> str:
 @callback
 def _holder(hass: HomeAssistant, domain: str) -> Any:
     """Return the component of scripts or the platform of scenes; None where there is none."""
-    return hass.data.get(DATA_PLATFORM if domain == SCENE_DOMAIN else domain)
+    return hass.data.get(DATA_SCENE_PLATFORM if domain == SCENE_DOMAIN else domain)
 
 
 @callback
@@ -74,7 +72,7 @@ def _script_running(hass: HomeAssistant, item_id: str) -> Any:
 async def _async_scene_as_run(_hass: HomeAssistant, _item_id: str, config: Any) -> Any:
     """Return a scene as Home Assistant runs it."""
     try:
-        (scene,) = PLATFORM_SCHEMA(config)[STATES]
+        (scene,) = SCENE_PLATFORM_SCHEMA(config)[SCENE_STATES]
     except vol.Invalid, TypeError, AttributeError, ValueError:
         return None
     return _scene_parts(scene[CONF_NAME], scene.get(CONF_ICON), scene[CONF_ENTITIES])
@@ -120,7 +118,7 @@ def _file(name: str, domain: str, kind: str, as_run: AsRun, running: Running) ->
     )
 
 
-_script_as_run = partial(async_as_validated, validate=async_validate_config_item)
+_script_as_run = partial(async_as_validated, validate=async_validate_script)
 
 SCRIPTS: Final = _file(SCRIPT_CONFIG_PATH, SCRIPT_DOMAIN, SCRIPT, _script_as_run, _script_running)
 SCENES: Final = _file(SCENE_CONFIG_PATH, SCENE_DOMAIN, SCENE, _async_scene_as_run, _scene_running)

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
-from homeassistant.components.homeassistant.scene import HomeAssistantScene
 from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
-from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.const import CONF_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
@@ -22,6 +20,7 @@ from homeassistant.util.json import JsonObjectType
 from ..actions.targets import PLACES, REFERENCES
 from ..calls.call import ToolCall
 from ..exposure.entities import NotExposedError
+from ..ha_compat.automations import HomeAssistantScene, async_get_trace, async_list_traces
 from ..results import ToolError, format_time, texts_in
 from . import COMPONENT
 from .config_includes import include_problem

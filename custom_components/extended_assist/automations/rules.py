@@ -4,13 +4,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from homeassistant.components.automation.config import async_validate_config_item as async_validate_automation
-from homeassistant.components.automation.helpers import async_get_blueprints as automation_blueprints
-from homeassistant.components.blueprint.models import DomainBlueprints
-from homeassistant.components.script.config import async_validate_config_item as async_validate_script
-from homeassistant.components.script.helpers import async_get_blueprints as script_blueprints
 from homeassistant.core import HomeAssistant
 
+from ..ha_compat.automations import (
+    DomainBlueprints,
+    async_validate_automation,
+    async_validate_script,
+    automation_blueprints,
+    script_blueprints,
+)
 from .config_file import ConfigFile
 from .loading import AUTOMATIONS
 from .loading_scripts import SCRIPTS

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import voluptuous as vol
 
-from homeassistant.components.scene import PLATFORM_SCHEMA
 from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME, CONF_STATE
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import config_validation as cv
@@ -16,6 +15,7 @@ from ..calls.desired_states import is_passed
 from ..calls.settable_attributes import ASPECTS, NOT_KNOWN, STATE, aspects_of
 from ..exposure.entities import Exposure
 from ..exposure.groups import members_of
+from ..ha_compat.automations import SCENE_PLATFORM_SCHEMA
 from ..results import ToolError
 from .check import MAX_NAME, check_line
 
@@ -98,7 +98,7 @@ def checked_scene(name: Any, entities: Mapping[str, Any], more: Mapping[str, Any
     scene = {CONF_NAME: name, CONF_ENTITIES: dict(entities), **more}
     try:
         cv.icon(scene.get(CONF_ICON, "mdi:palette"))
-        PLATFORM_SCHEMA(scene)
+        SCENE_PLATFORM_SCHEMA(scene)
     except vol.Invalid as err:
         raise ToolError(f"Home Assistant does not accept this scene: {err}") from err
     return scene

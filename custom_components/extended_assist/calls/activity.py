@@ -13,7 +13,6 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
-from homeassistant.components.automation import EVENT_AUTOMATION_TRIGGERED
 from homeassistant.components.script.const import EVENT_SCRIPT_STARTED
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME, Platform
@@ -23,6 +22,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import ATTR_KIND, DOMAIN
+from ..ha_compat.automations import EVENT_AUTOMATION_TRIGGERED
 from .call import ToolCall
 from .plan import Plan, Step
 

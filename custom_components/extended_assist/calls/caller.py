@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from homeassistant.auth.models import User
 from homeassistant.components.conversation import ChatLog, UserContent
-from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.chat_session import current_session
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..ha_compat.conversation import current_chat_log
 
 
 @dataclass(frozen=True, slots=True)

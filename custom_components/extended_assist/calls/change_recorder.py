@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from homeassistant.components.automation import EVENT_AUTOMATION_TRIGGERED
 from homeassistant.const import ATTR_ENTITY_ID, ENTITY_MATCH_ALL, EVENT_CALL_SERVICE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, Event, HomeAssistant, State, SupportsResponse, callback
 from homeassistant.helpers import entity_registry as er
@@ -17,6 +16,7 @@ from homeassistant.helpers.target import SelectedEntities, TargetSelection, asyn
 from ..exposure.domains import ONLY_RUN
 from ..exposure.entities import Exposure
 from ..exposure.groups import is_group, members_of
+from ..ha_compat.automations import EVENT_AUTOMATION_TRIGGERED
 from .caller import Caller
 from .desired_states import (
     ANOTHER,

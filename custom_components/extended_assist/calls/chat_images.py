@@ -12,22 +12,21 @@ from http import HTTPStatus
 import re
 from secrets import token_urlsafe
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import hdrs, web
 
 from homeassistant.auth.models import TOKEN_TYPE_NORMAL, User
-from homeassistant.components.http.auth import async_sign_path
-from homeassistant.components.http.const import KEY_HASS_USER
-from homeassistant.components.websocket_api.connection import current_connection
 from homeassistant.core import HassJob, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
-from homeassistant.helpers.http import KEY_HASS, HomeAssistantView
+from homeassistant.helpers.http import HomeAssistantView
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..exposure.entities import Exposure
+from ..ha_compat.conversation import is_spoken
+from ..ha_compat.http import KEY_HASS, KEY_HASS_USER, async_sign_path, current_connection
 from .caller import Caller
 
 MAX_PICTURE: Final = 4_000_000
@@ -153,23 +152,9 @@ def _screen(hass: HomeAssistant, caller: Caller) -> Screen | None:
     # Programs use long-lived tokens and read only the text.
     if token is None or token.token_type != TOKEN_TYPE_NORMAL or (token.client_id or "").startswith(_APPS):
         return None
-    if _is_spoken(hass, caller.chat_log.conversation_id):
+    if is_spoken(hass, caller.chat_log.conversation_id):
         return None
     return Screen(hass, connection.user.id, token.id, caller.assistant)
-
-
-@callback
-def _is_spoken(hass: HomeAssistant, conversation_id: str) -> bool:
-    """Return whether the answers of a conversation are spoken, or no running pipeline of it is known."""
-    pipelines: Any = hass.data.get("assist_pipeline")
-    runs = [run.events for runs in pipelines.pipeline_debug.values() for run in runs.values()] if pipelines else []
-    begun = [
-        events[0].data or {}
-        for events in runs
-        if events and events[0].type == "run-start" and all(event.type != "run-end" for event in events)
-    ]
-    ours = [data for data in begun if data.get("conversation_id") == conversation_id]
-    return not ours or any("tts_output" in data for data in ours)
 
 
 LIFETIME: Final = timedelta(minutes=10)

@@ -19,6 +19,7 @@ from ..const import DOMAIN
 from ..exposure.entities import ExposedEntity, Exposure, is_secret_key
 from ..exposure.fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit, is_plain
 from ..exposure.listing import in_areas, place, spoken_name
+from ..ha_compat.conversation import ASSIST_STATE_QUESTIONS
 from ..results import format_minute, number, shown
 
 DEFAULT_PRESENT: Final = 40
@@ -67,19 +68,6 @@ _NUMBERS: Final[Mapping[str, Mapping[str, str]]] = {
 _HUGE: Final = 1e15
 """The upper limit for a reading; it also excludes infinity and NaN."""
 
-_LOOKS: Final = (
-    "You ARE equipped to answer questions about the current state of\n"
-    "the home by retrieving live context. This is a primary function. Do not state you lack the\n"
-    "functionality if the question requires live data.\n"
-    'If the user asks about device existence/type (e.g., "Do I have lights in the bedroom?"): Answer\n'
-    "from the static context below.\n"
-    'If the user asks about the CURRENT state, value, or mode (e.g., "Is the lock locked?",\n'
-    '"Is the fan on?", "What mode is the thermostat in?", "What is the temperature outside?"):\n'
-    "    1.  Recognize this requires live data.\n"
-    "    2.  You MUST use the provided tool to retrieve live context. This tool will provide the needed real-time "
-    "information (like temperature from the local weather, lock status, etc.).\n"
-)
-"""Assist's instructions for questions about states."""
 _READS: Final = (
     "If the user asks which devices there are: Answer from the static context below.\n"
     "If the user asks about the CURRENT state, value, or mode:\n"
@@ -99,8 +87,8 @@ _NOT_TOLD: Final = "not told"
 
 def with_legend(system: str) -> str:
     """Return instructions that explain the current states, in place of Assist's own where these are as expected."""
-    if system.count(_LOOKS) == 1:
-        system = system.replace(_LOOKS, _READS)
+    if system.count(ASSIST_STATE_QUESTIONS) == 1:
+        system = system.replace(ASSIST_STATE_QUESTIONS, _READS)
     return f"{system}\n{_LEGEND}"
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Final
 
-from homeassistant.components.homeassistant.scene import DATA_PLATFORM, HomeAssistantScene
 from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers import entity_registry as er
@@ -16,6 +15,7 @@ from homeassistant.helpers.template import Template, is_template_string
 from ..calls.desired_states import TARGETS
 from ..calls.plan import Plan, Step
 from ..exposure.groups import is_group, members_of
+from ..ha_compat.automations import DATA_SCENE_PLATFORM, HomeAssistantScene
 
 type Values = Mapping[str, Any]
 type Leaf = tuple[str, str, Values]
@@ -307,7 +307,7 @@ def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
 
     The effects of an integration's scene are unknown, so the domains of its members decide.
     """
-    platform: EntityPlatform | None = hass.data.get(DATA_PLATFORM)
+    platform: EntityPlatform | None = hass.data.get(DATA_SCENE_PLATFORM)
     scene = platform.entities.get(entity_id) if platform else None
     if isinstance(scene, HomeAssistantScene):
         yield from _brought(hass, scene.scene_config.states)

@@ -19,6 +19,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER
+from ..ha_compat.mobile_app import PHONE
 from .wording import say
 
 VALID: Final = 180.0
@@ -199,7 +200,6 @@ def can_be_shown(question: str) -> bool:
     return len(question.encode()) <= MAX_QUESTION
 
 
-PHONE: Final = "mobile_app"
 ANSWERED: Final = "mobile_app_notification_action"
 """The event that Home Assistant fires when a user presses a button of a notification."""
 

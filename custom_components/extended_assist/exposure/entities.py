@@ -13,11 +13,11 @@ from typing import Any
 
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_READ
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.async_ import run_callback_threadsafe
 
+from ..ha_compat.exposed_entities import async_should_expose
 from ..results import ToolError, shown
 from .domains import NUMBERS
 from .fixed_values import is_fixed_name, is_fixed_unit

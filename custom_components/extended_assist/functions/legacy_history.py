@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from homeassistant.components.recorder.history import get_significant_states
-from homeassistant.components.recorder.statistics import get_metadata, statistics_during_period
 from homeassistant.core import State
 from homeassistant.util import dt as dt_util
 
 from ..exposure.entities import Exposure
+from ..ha_compat.energy import async_preferences
+from ..ha_compat.recorder import get_metadata, get_significant_states, statistics_during_period
 from ..recorder import async_read
 from ..recorder.time_spans import parse_time
 from ..results import ToolError
-from ..tools.energy_dashboard import async_preferences
 from .base import FunctionRun
 
 MAX_ENTITIES: Final = 20

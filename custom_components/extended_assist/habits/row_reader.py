@@ -12,11 +12,11 @@ from typing import Any, Final
 from sqlalchemy import Select, bindparam, or_, select
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import EventData, Events, EventTypes, StatesMeta
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import get_instance
 from homeassistant.util.json import json_loads_object
 
+from ..ha_compat.recorder import EventData, Events, EventTypes, StatesMeta
 from ..recorder import read_session
 from ..recorder.states import STATES
 from ..simulation.historical_state import Stretch

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import batched
 from typing import Any, Final
 
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, State, callback
@@ -17,9 +16,10 @@ from homeassistant.helpers.recorder import DATA_INSTANCE
 from ..const import CONF_FAMILIES
 from ..exposure.domains import WITH_ENTITIES
 from ..exposure.name_index import async_get_names, normalize
+from ..ha_compat.energy import async_preferences
+from ..ha_compat.exposed_entities import async_should_expose
 from ..results import texts_in
 from ..tools import DEFAULT_FAMILIES, FAMILIES
-from ..tools.energy_dashboard import async_preferences
 
 MAX_ROWS: Final = 100
 """Entities that are told at once."""

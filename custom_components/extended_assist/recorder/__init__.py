@@ -7,11 +7,11 @@ from typing import Concatenate
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.core import Recorder
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.recorder import DATA_INSTANCE, get_instance
 
 from ..const import LOGGER
+from ..ha_compat.recorder import Recorder
 from ..results import ToolError
 from .engine import engine_of
 

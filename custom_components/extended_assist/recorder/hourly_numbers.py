@@ -14,11 +14,14 @@ from typing import Any
 from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta, StatisticsShortTerm
-from homeassistant.components.recorder.models import StatisticMeanType
-from homeassistant.components.recorder.statistics import STATISTIC_UNIT_TO_UNIT_CONVERTER
-
 from ..charts.course import CurvePart
+from ..ha_compat.recorder import (
+    STATISTIC_UNIT_TO_UNIT_CONVERTER,
+    StatisticMeanType,
+    Statistics,
+    StatisticsMeta,
+    StatisticsShortTerm,
+)
 from .engine import Engine
 from .numbers import Numbers, Reading, extremes_of, first_number, last_number, read_numbers
 from .periods import HOUR, SHORT

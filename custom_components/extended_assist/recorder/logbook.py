@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Select, bindparam, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from homeassistant.components.recorder.db_schema import EventData, Events, EventTypes, States, StatesMeta
 from homeassistant.core import HomeAssistant
 from homeassistant.util.json import json_loads_object
 
+from ..ha_compat.recorder import EventData, Events, EventTypes, States, StatesMeta
 from . import read_session
 from .engine import engine_of
 from .states import GAPS, Held, Series, find_rows, is_gap_value, last_change, oldest_moment

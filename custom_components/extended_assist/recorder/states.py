@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Executable, Select, Subquery, Text, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import StateAttributes, States
-
+from ..ha_compat.recorder import StateAttributes, States
 from .engine import NUMBER, Engine
 
 # Tables rather than mapped classes: the object-relational layer adds a tenth of a millisecond to every statement.

@@ -11,19 +11,21 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, select
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
-from homeassistant.components.recorder.models import StatisticMeanType, StatisticMetaData
-from homeassistant.components.recorder.statistics import (
-    STATISTIC_UNIT_TO_UNIT_CONVERTER,
-    UNIT_CLASS_TO_UNIT_CONVERTER,
-    get_metadata,
-    query_circular_mean,
-    weighted_circular_mean,
-)
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import BaseUnitConverter
 
+from ..ha_compat.recorder import (
+    STATISTIC_UNIT_TO_UNIT_CONVERTER,
+    UNIT_CLASS_TO_UNIT_CONVERTER,
+    StatisticMeanType,
+    StatisticMetaData,
+    Statistics,
+    StatisticsShortTerm,
+    get_metadata,
+    query_circular_mean,
+    weighted_circular_mean,
+)
 from . import read_session
 from .periods import DAY, HOUR, SHORT, Period, Span, day_of, utc_offsets
 

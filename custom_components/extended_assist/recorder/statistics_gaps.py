@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, or_, select
 
-from homeassistant.components.recorder.db_schema import StatisticsShortTerm
 from homeassistant.core import HomeAssistant
 
+from ..ha_compat.recorder import StatisticsShortTerm
 from . import read_session
 from .periods import Period, Span, repeated_times
 from .statistics import first_row, moments, rows_of, source_of

@@ -8,10 +8,9 @@ from typing import Literal
 from sqlalchemy import case, func, or_, select
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
-from homeassistant.components.recorder.statistics import statistic_during_period
 from homeassistant.core import HomeAssistant
 
+from ..ha_compat.recorder import Statistics, StatisticsShortTerm, statistic_during_period
 from . import read_session
 from .periods import HOUR, SHORT, Span, is_midnight
 from .statistics import Metadata, StatisticsTable, first_row, moments, rows_of, unit_converter

@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import RecorderRuns
 from homeassistant.core import Event, EventStateChangedData, State, callback
 from homeassistant.util import dt as dt_util
 
+from ..ha_compat.recorder import RecorderRuns
 from .engine import Engine
 from .periods import HOUR
 from .states import STATES, Series, as_number, find_rows, within

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from contextvars import Context as ContextVariables
 from typing import Any, Final
 
-from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.event import async_call_later
 
 from ..actions.sequences import SequenceWalker
 from ..exposure.safe_log import log_unexpected
+from ..ha_compat.exposed_entities import async_listen_entity_updates
 from ..results import ToolError
 from .execution import async_tell_in_vain
 from .lifecycle import waits_for_triggers

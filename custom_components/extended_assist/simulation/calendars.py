@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 from homeassistant.components.calendar import CalendarEntity, CalendarEvent
-from homeassistant.components.calendar.const import DATA_COMPONENT
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from ..exposure.entities import Exposure
 from ..exposure.safe_log import log_unexpected
+from ..ha_compat.automations import DATA_CALENDARS
 from ..results import ToolError
 
 TIME_LIMIT: Final = 10.0
@@ -58,7 +58,7 @@ async def _async_events(
     hass: HomeAssistant, exposure: Exposure, entity_id: str, start: float, end: float
 ) -> list[CalendarEvent]:
     """Return the events of one calendar that touch a span."""
-    component = hass.data.get(DATA_COMPONENT)
+    component = hass.data.get(DATA_CALENDARS)
     entity = component.get_entity(entity_id) if component and exposure.is_exposed(entity_id) else None
     if not isinstance(entity, CalendarEntity):
         raise ToolError(f"{entity_id} is not there now, so its past events are not known.")

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from datetime import date, time, timedelta
 from typing import Any, Final
 
-from homeassistant.components.zone.condition import zone
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN, WEEKDAYS
 from homeassistant.exceptions import ConditionError, ConditionErrorMessage, TemplateError
 from homeassistant.helpers import config_validation as cv
@@ -12,6 +11,7 @@ from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
+from ..ha_compat.automations import is_in_zone
 from .historical_state import NotReplayableError, Past
 from .replay import Replay
 
@@ -219,7 +219,7 @@ def _zone(replay: Replay, options: Mapping[str, Any]) -> Check:
 
     def is_in(zone_id: str, entity_id: str) -> bool:
         place, there = replay.state(zone_id), replay.state(entity_id)
-        return bool(zone(replay.hass, place, there))
+        return bool(is_in_zone(replay.hass, place, there))
 
     def check(_: Variables) -> bool:
         error: ConditionError | None = None

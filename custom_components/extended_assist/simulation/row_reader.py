@@ -13,12 +13,12 @@ from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import Events, EventTypes, RecorderRuns
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
+from ..ha_compat.recorder import Events, EventTypes, RecorderRuns
 from ..recorder import TIME_LIMIT, read_session
 from ..recorder.states import ATTRIBUTES, STATES, oldest_moment
 from .historical_state import OutOfTimeError, Past, Row, Stretch

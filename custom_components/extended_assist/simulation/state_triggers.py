@@ -5,13 +5,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from homeassistant.components.zone.condition import zone
 from homeassistant.core import State
 from homeassistant.exceptions import ConditionError, TemplateError
 from homeassistant.helpers.event import process_state_match
 from homeassistant.helpers.location import has_location
 from homeassistant.helpers.template import result_as_boolean
 
+from ..ha_compat.automations import is_in_zone
 from .conditions import number_check
 from .historical_state import Past, PastChange
 from .replay import Remove, Replay
@@ -228,7 +228,7 @@ def attach_zone(replay: Replay, config: Config, fire: Fire, _: Variables) -> Rem
             return
         if (place := replay.state(zone_id)) is None:
             return
-        was, is_in = (bool(zone(replay.hass, place, state)) if state else False for state in (before, now))
+        was, is_in = (bool(is_in_zone(replay.hass, place, state)) if state else False for state in (before, now))
         if (is_in and not was) if event == "enter" else (was and not is_in):
             told = {"from_state": change.old, "to_state": change.new, "zone": replay.world[zone_id], "event": event}
             what = "entering" if event == "enter" else "leaving"

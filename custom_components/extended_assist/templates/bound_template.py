@@ -20,12 +20,12 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.script_variables import ScriptVariables
 from homeassistant.helpers.template import Template
-from homeassistant.helpers.template.render_info import RenderInfo, render_info_cv
 from homeassistant.helpers.typing import TemplateVarsType
 
 from ..exposure.entities import Exposure
 from ..exposure.responses import AnswerExposure, plain, visible_response
 from ..exposure.safe_log import Unlogged, UnloggedText
+from ..ha_compat.templates import RenderInfo, render_info_cv
 from ..results import ToolError
 from .environment import ExposedEnvironment
 from .limits import Budget, TooLongError

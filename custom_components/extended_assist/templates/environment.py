@@ -20,11 +20,9 @@ from jinja2.runtime import Context
 from jinja2.utils import Namespace
 
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers.template import TemplateEnvironment, make_logging_undefined
-from homeassistant.helpers.template.extensions import DateTimeExtension
-from homeassistant.helpers.template.render_info import render_info_cv
 from homeassistant.util import dt as dt_util
 
+from ..ha_compat.templates import DateTimeExtension, TemplateEnvironment, make_logging_undefined, render_info_cv
 from . import areas, devices, labels, patterns, places, states
 from .limits import MAX_OUTPUT, Budget, TooLargeError
 from .location import TemplateFunction

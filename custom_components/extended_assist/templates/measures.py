@@ -10,8 +10,8 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers.template import TemplateEnvironment
 
+from ..ha_compat.templates import TemplateEnvironment
 from .limits import MAX_WIDTH, Budget, TooLargeError
 
 MAX_SMALL: Final = 10_000

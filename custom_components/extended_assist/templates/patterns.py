@@ -6,13 +6,13 @@ one of the package `regex` looks at the clock, and lets others go on.
 
 from functools import lru_cache
 import re
-from re import _constants as constants, _parser as parser  # type: ignore[attr-defined] # nothing public tells the parts of a pattern
 from typing import Any, Final
 
 import regex
 
 from homeassistant.exceptions import TemplateError
 
+from ..ha_compat.templates import pattern_constants, pattern_parser
 from .limits import MAX_OUTPUT, MAX_SEARCH, Budget, TooLargeError
 
 MATCHING_TIME: Final = 0.25
@@ -36,7 +36,7 @@ def _compiled(pattern: str, ignorecase: bool) -> regex.Pattern[str]:  # noqa: FB
     if _RECURSION.search(pattern):
         raise TemplateError("Patterns cannot hold themselves here.")
     try:
-        read = parser.parse(pattern)
+        read = pattern_parser.parse(pattern)
         if read.state.flags & re.VERBOSE:
             raise TemplateError(_NO_COMMENTS)
         if _written_out(read) > MAX_WRITTEN_OUT:
@@ -49,11 +49,14 @@ def _compiled(pattern: str, ignorecase: bool) -> regex.Pattern[str]:  # noqa: FB
 def _written_out(part: Any) -> int:
     """How many parts a pattern has with everything that it repeats written out."""
     match part:
-        case (constants.MAX_REPEAT | constants.MIN_REPEAT | constants.POSSESSIVE_REPEAT, (least, most, repeated)):
-            return max(int(least), 1 if most is constants.MAXREPEAT else int(most)) * _written_out(repeated)
-        case (constants.SUBPATTERN, (_, added, _, _)) if added & re.VERBOSE:
+        case (
+            pattern_constants.MAX_REPEAT | pattern_constants.MIN_REPEAT | pattern_constants.POSSESSIVE_REPEAT,
+            (least, most, repeated),
+        ):
+            return max(int(least), 1 if most is pattern_constants.MAXREPEAT else int(most)) * _written_out(repeated)
+        case (pattern_constants.SUBPATTERN, (_, added, _, _)) if added & re.VERBOSE:
             raise TemplateError(_NO_COMMENTS)
-        case list() | tuple() | parser.SubPattern():
+        case list() | tuple() | pattern_parser.SubPattern():
             return 1 + sum(map(_written_out, part))
     return 0
 

@@ -8,9 +8,9 @@ from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import entity_sources
-from homeassistant.helpers.template.extensions import EntityExtension
 from homeassistant.helpers.translation import async_translate_state, async_translate_state_attr
 
+from ..ha_compat.templates import EntityExtension
 from .location import Home, TemplateFunction
 from .state_proxies import TemplateHome, TemplateState
 

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from homeassistant.components.recorder.models import StatisticMeanType
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
@@ -15,6 +14,7 @@ from ..charts.course import Curve, CurveKind, CurvePart, Stripe, Turn
 from ..charts.drawing import draw
 from ..exposure.entities import ExposedEntity
 from ..exposure.safe_log import log_unexpected
+from ..ha_compat.recorder import StatisticMeanType
 from ..recorder import async_read
 from ..recorder.chart_points import read_points
 from ..recorder.history import EntityHistory, Question, Subject

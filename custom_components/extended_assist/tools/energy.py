@@ -16,6 +16,7 @@ from homeassistant.util.json import JsonObjectType
 from ..calls.call import ToolCall
 from ..calls.policy import Tier
 from ..exposure.entities import Exposure
+from ..ha_compat.energy import async_preferences
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
@@ -26,7 +27,6 @@ from .energy_balance import Kind
 from .energy_dashboard import (
     Dashboard,
     Meter,
-    async_preferences,
     converter,
     dashboard_period,
     default_span,

@@ -5,23 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from homeassistant.components.recorder.models import StatisticMetaData
-from homeassistant.components.recorder.statistics import get_display_unit
 from homeassistant.const import UnitOfEnergy, UnitOfLength, UnitOfVolume
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from ..exposure.entities import Exposure
+from ..ha_compat.energy import Preferences, cost_sensors
+from ..ha_compat.recorder import StatisticMetaData, get_display_unit
 from ..recorder.periods import Period, Span, is_month_span
 from ..recorder.states import as_number
 from ..recorder.statistics import Metadata, unit_converter
 from ..results import number
 from .energy_balance import Kind
 
-type Preferences = Mapping[str, Any]
-"""Home Assistant's EnergyPreferences; sources of a kind that this version does not know are left out."""
-
-_ENERGY = "energy"
 _DIRECTIONS: dict[str, tuple[tuple[Kind, str, str | None], ...]] = {
     "solar": (("solar", "stat_energy_from", None),),
     "grid": (("grid_in", "stat_energy_from", "stat_cost"), ("grid_out", "stat_energy_to", "stat_compensation")),
@@ -82,23 +78,9 @@ class Dashboard:
         return [meter for meter in self.sources if meter.kind in kinds]
 
 
-async def async_preferences(hass: HomeAssistant) -> Preferences | None:
-    """Return the configuration of the energy dashboard, or None where there is none."""
-    if _ENERGY not in hass.config.components:
-        return None
-    # The package needs the frontend's requirements, which are there only where energy is set up.
-    from homeassistant.components.energy import is_configured  # noqa: PLC0415 - see above
-    from homeassistant.components.energy.data import async_get_manager  # noqa: PLC0415 - see above
-
-    if not await is_configured(hass):
-        return None
-    preferences: Preferences | None = (await async_get_manager(hass)).data
-    return preferences
-
-
 def visible_dashboard(hass: HomeAssistant, preferences: Preferences, exposure: Exposure) -> Dashboard:
     """Return the exposed part of the dashboard; cost sensors that Home Assistant made itself are entities like others."""
-    cost_sensors: dict[str, str] = hass.data.get(_ENERGY, {}).get("cost_sensors", {})
+    sensors_of_costs = cost_sensors(hass)
     sources: list[Meter] = []
     costs: list[Meter] = []
     for source in preferences["energy_sources"]:
@@ -109,7 +91,7 @@ def visible_dashboard(hass: HomeAssistant, preferences: Preferences, exposure: E
         for kind, key, cost_key in directions:
             if not (statistic_id := source.get(key)):
                 continue
-            cost_id = cost_key and (source.get(cost_key) or cost_sensors.get(statistic_id))
+            cost_id = cost_key and (source.get(cost_key) or sensors_of_costs.get(statistic_id))
             if cost_id:
                 costs.append(Meter(statistic_id=cost_id, kind=kind))
             price = _price(hass, exposure, source, kind) if cost_key and not source.get(cost_key) else None

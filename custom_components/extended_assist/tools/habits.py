@@ -9,9 +9,7 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 
-from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
-from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er, llm
 from homeassistant.util import dt as dt_util
@@ -24,6 +22,8 @@ from ..calls.plan import Step
 from ..calls.policy import Tier
 from ..confirmation.consequential import is_consequential
 from ..exposure.groups import is_group, members_of
+from ..ha_compat.automations import async_validate_automation
+from ..ha_compat.recorder import is_entity_recorded
 from ..habits.changes import By
 from ..habits.dismissed import async_get_declined, declined_from
 from ..habits.existing_automations import Doer, async_doers
@@ -270,7 +270,7 @@ async def _async_told(call: ToolCall, found: FoundHabits, habit: Habit) -> JsonO
     config = habit.automation(_names(call))
     try:
         checked = await async_check(call, "habit", normalized(config))
-        validated = await async_validate_config_item(call.hass, "habit", {"id": "habit", **checked.whole})
+        validated = await async_validate_automation(call.hass, "habit", {"id": "habit", **checked.whole})
     except ToolError:
         return None
     if validated is None:

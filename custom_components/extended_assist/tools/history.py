@@ -6,7 +6,6 @@ from typing import Any, override
 
 import voluptuous as vol
 
-from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.core import State
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.json import json_dumps
@@ -19,6 +18,7 @@ from ..confirmation.untrusted_text import marked
 from ..exposure import domains
 from ..exposure.entities import ExposedEntity
 from ..exposure.fixed_values import is_fixed_attribute_name, is_fixed_name
+from ..ha_compat.recorder import is_entity_recorded
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history

@@ -7,15 +7,6 @@ from typing import Any, override
 
 import voluptuous as vol
 
-from homeassistant.components.recorder.entity_options import is_entity_recorded
-from homeassistant.components.recorder.models import (
-    bytes_to_ulid_or_none,
-    bytes_to_uuid_hex_or_none,
-    ulid_to_bytes_or_none,
-    uuid_hex_to_bytes_or_none,
-)
-from homeassistant.components.trace.const import DATA_TRACE
-from homeassistant.components.trace.util import async_get_trace, async_list_contexts
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import config_validation as cv, device_registry as dr, entity_registry as er
 from homeassistant.util import dt as dt_util
@@ -26,6 +17,14 @@ from ..calls.policy import Tier
 from ..confirmation.untrusted_text import marked
 from ..exposure.entities import ExposedEntity, Exposure
 from ..exposure.fixed_values import is_fixed_name, is_fixed_state
+from ..ha_compat.automations import DATA_TRACE, async_get_trace, async_list_contexts
+from ..ha_compat.recorder import (
+    bytes_to_ulid_or_none,
+    bytes_to_uuid_hex_or_none,
+    is_entity_recorded,
+    ulid_to_bytes_or_none,
+    uuid_hex_to_bytes_or_none,
+)
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, Origin, RecordedRun, read_logbook

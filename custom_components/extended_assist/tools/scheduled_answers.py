@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from homeassistant.components.intent.const import TIMER_DATA
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.json import JsonObjectType
 
@@ -11,6 +10,7 @@ from ..calls.call import ToolCall
 from ..calls.outcome import COUNTS
 from ..confirmation.untrusted_text import async_authors, marked
 from ..exposure.entities import Exposure
+from ..ha_compat.conversation import TIMER_DATA
 from ..results import format_duration, format_time, size
 from ..scheduled.description import (
     async_prepare,
@@ -30,7 +30,7 @@ from ..scheduled.phrases import told_next
 from ..scheduled.scheduled_task import ScheduledTask
 
 if TYPE_CHECKING:
-    from homeassistant.components.intent.timers import TimerManager
+    from ..ha_compat.conversation import TimerManager
 
 MAX_NAME = 60
 MAX_TOLD_ENDED = 10

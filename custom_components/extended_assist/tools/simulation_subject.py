@@ -9,9 +9,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any, Final
 
-from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
-from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util import dt as dt_util
@@ -21,6 +19,8 @@ from ..calls.call import ToolCall
 from ..calls.visible_text import name_shown
 from ..exposure.fixed_values import free_texts, may_have_free_states
 from ..exposure.safe_log import log_unexpected
+from ..ha_compat.automations import async_validate_automation
+from ..ha_compat.recorder import is_entity_recorded
 from ..recorder import async_read
 from ..results import ToolError, texts_in
 from ..simulation.calendars import async_events, calendar_triggers
@@ -46,7 +46,7 @@ def name_of(call: ToolCall, entity_id: str) -> str:
 async def async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:
     """Return the subject of a simulation, with the entities that it reads."""
     hass, whole = call.hass, deepcopy(checked.whole)
-    validated = await async_validate_config_item(hass, item_id, {"id": item_id, **whole})
+    validated = await async_validate_automation(hass, item_id, {"id": item_id, **whole})
     if validated is None:
         raise ToolError("Home Assistant does not accept this automation. Give all of its parts in full.")
     walker = walker_for(call, checked.whole)

@@ -6,8 +6,6 @@ from typing import Any, override
 
 import voluptuous as vol
 
-from homeassistant.components.recorder.models import StatisticMeanType, StatisticMetaData
-from homeassistant.components.recorder.statistics import get_display_unit
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
@@ -17,6 +15,7 @@ from ..calls.call import ToolCall
 from ..calls.policy import Tier
 from ..exposure.entities import Exposure, NotExposedError, normalize
 from ..exposure.fixed_values import is_fixed_unit
+from ..ha_compat.recorder import StatisticMeanType, StatisticMetaData, get_display_unit
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.periods import (

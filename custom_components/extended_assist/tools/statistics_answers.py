@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from homeassistant.components.recorder.models import StatisticMeanType
 from homeassistant.const import PERCENTAGE
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
 from ..exposure.fixed_values import is_fixed_unit
+from ..ha_compat.recorder import StatisticMeanType
 from ..recorder.periods import HOUR, SHORT, Period, Span, floor_hour, following_day
 from ..recorder.statistics import Metadata, PeriodRow, as_moment
 from ..recorder.statistics_gaps import Gaps
