@@ -84,7 +84,7 @@ def _add(hass: HomeAssistant, entity_id: str, state: str, attributes: dict[str, 
 def _kinds(hass: HomeAssistant, entity_id: str, end: float, days: int) -> dict[str, Kind]:
     """Return the ways in which the question can be answered."""
     # Home Assistant loads the integration under this name; imported before that, it would be another one.
-    from custom_components.extended_assist.recorder.interruption_cache import async_get_kept  # noqa: PLC0415
+    from custom_components.extended_assist.recorder.unavailable_hours import async_get_kept  # noqa: PLC0415
     from custom_components.extended_assist.tools.history import GetHistoryTool  # noqa: PLC0415
 
     stop = datetime.fromtimestamp(end, UTC)

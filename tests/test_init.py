@@ -7,7 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist import llm as platform
-from custom_components.extended_assist.claude import errors
+from custom_components.extended_assist.claude import retry as errors
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant

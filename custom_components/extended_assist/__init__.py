@@ -35,7 +35,7 @@ from .functions.tool import CALL_FUNCTION
 from .habits.dismissed import async_get_declined
 from .memory.store import async_get_memory
 from .panel.registering import async_show
-from .recorder.interruption_cache import async_get_kept
+from .recorder.unavailable_hours import async_get_kept
 from .repair_issues.agents import async_resolve_orphaned, async_watch_others
 from .repair_issues.entries import ASKS_NOW, async_raise_entry_issue
 from .scheduled.manager import async_get_scheduled_tasks

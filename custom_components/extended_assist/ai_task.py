@@ -15,8 +15,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .claude.client import event_timeout
 from .claude.coordinator import ExtendedAssistConfigEntry
-from .claude.errors import TurnError
-from .claude.retry import task_patience
+from .claude.retry import TurnError, task_patience
 from .claude.structured import answers_from, async_generate, instructions_for, structure_for
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK

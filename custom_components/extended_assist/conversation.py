@@ -21,10 +21,10 @@ from .calls.journal import async_get_journal
 from .claude.coordinator import ExtendedAssistConfigEntry
 from .claude.current_states import DEFAULT_PRESENT
 from .claude.earlier_changes import recap
-from .claude.errors import TurnError, async_sentence
 from .claude.fallback import agent_exists, async_hand_over
 from .claude.loop import async_answer
 from .claude.models import async_check_model
+from .claude.retry import TurnError, async_sentence
 from .claude.usage import TokenMeter, async_get_meters
 from .confirmation.untrusted_text import unwrapped
 from .const import (

@@ -19,10 +19,9 @@ from .calls.activity import Happening, async_happened
 from .calls.options import MEMORY, WISHES, ToolboxOptions
 from .claude.caching import default_cache
 from .claude.coordinator import ExtendedAssistConfigEntry, ServerCoordinator
-from .claude.errors import TurnError, async_sentence
 from .claude.models import Abilities, async_check_model, find_model
 from .claude.options import AgentOptions
-from .claude.retry import Patience, Retry
+from .claude.retry import Patience, Retry, TurnError, async_sentence
 from .claude.turn import AgentTurn
 from .claude.usage import TokenMeter, async_check_token_limit, is_used_up
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN

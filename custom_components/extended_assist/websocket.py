@@ -23,7 +23,7 @@ from .claude.request import offered_tools
 from .const import DOMAIN
 from .llm_tools.extended_tool import ExtendedTool
 from .panel.exposed_entities import async_visible
-from .panel.journal import async_rows, async_undo_by_hand
+from .panel.journal import async_rows, async_undo_by_hand, async_usage
 from .panel.manual_calls import (
     GoneError,
     NotReadyError,
@@ -34,7 +34,6 @@ from .panel.manual_calls import (
     open_rows,
 )
 from .panel.scheduled import EndTaskTool, async_standing, is_there
-from .panel.usage import async_usage
 from .scheduled.manager import async_get_scheduled_tasks
 
 MAX_ID: Final = 200

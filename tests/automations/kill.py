@@ -16,7 +16,7 @@ import time
 from types import FrameType
 from typing import Any
 
-from custom_components.extended_assist.automations import durable_write, edit, file
+from custom_components.extended_assist.automations import edit, file, file as durable_write
 from tests.automations.files import GOOD, automation
 
 SAMPLE = 60

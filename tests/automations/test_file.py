@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-from custom_components.extended_assist.automations import durable_write, edit, file
+from custom_components.extended_assist.automations import edit, file, file as durable_write
 from custom_components.extended_assist.calls.journal import MAX_CHANGES
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import GOOD, automation

@@ -22,7 +22,7 @@ ADD = AddAutomationTool(dataclasses.replace(FREE, targetless_actions=frozenset({
 ROOMS = [
     Path(str(room.__file__)).parent / f"{name}.py"
     for room, names in (
-        (actions, "check conditions data listed_triggers own_actions sequences targets text_check"),
+        (actions, "check conditions data listed_triggers automation_context sequences targets text_check"),
         (automations, "check expansion"),
     )
     for name in names.split()

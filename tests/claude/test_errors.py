@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.extended_assist import entity
 from custom_components.extended_assist.claude import coordinator, retry
-from custom_components.extended_assist.claude.errors import key_of
+from custom_components.extended_assist.claude.retry import key_of
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH
 from homeassistant.core import HomeAssistant

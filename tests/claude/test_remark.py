@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 from custom_components.extended_assist.confirmation.wording import MAX_HEARD, length
 from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.simulation.run import rehearse
-from custom_components.extended_assist.tools import simulation_subject
+from custom_components.extended_assist.tools import simulation as simulation_subject
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util

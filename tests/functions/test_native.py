@@ -13,7 +13,7 @@ from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.functions.definition import read_definition
-from custom_components.extended_assist.functions.legacy_history import MAX_ENTITIES
+from custom_components.extended_assist.functions.native import MAX_ENTITIES
 from custom_components.extended_assist.functions.tool import UserFunctionTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant

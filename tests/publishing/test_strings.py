@@ -9,7 +9,7 @@ import pytest
 import voluptuous as vol
 
 from custom_components.extended_assist import condition, trigger
-from custom_components.extended_assist.claude import errors
+from custom_components.extended_assist.claude import retry as errors
 from custom_components.extended_assist.flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, SET_UP_SCHEMA
 from homeassistant.const import Platform
 from homeassistant.helpers import config_validation as cv, selector

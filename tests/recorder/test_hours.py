@@ -16,10 +16,16 @@ from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder import hourly_numbers
 from custom_components.extended_assist.recorder.hourly_numbers import Hourly, read_span
-from custom_components.extended_assist.recorder.interruption_cache import _read, _written
 from custom_components.extended_assist.recorder.numbers import Numbers, read_numbers
 from custom_components.extended_assist.recorder.states import find_rows
-from custom_components.extended_assist.recorder.unavailable_hours import Interruptions, Kept, LookedUp, interrupts
+from custom_components.extended_assist.recorder.unavailable_hours import (
+    Interruptions,
+    Kept,
+    LookedUp,
+    _read_cache,
+    _written,
+    interrupts,
+)
 from homeassistant.components.recorder.db_schema import (
     RecorderRuns,
     States,
@@ -288,7 +294,7 @@ def test_over_restarts(database: Engine, seed: int) -> None:
     for began, asked, stopped in zip(moments, moments[1:], moments[2:], strict=False):
         interruptions = Interruptions(began)
         if kept:
-            interruptions.async_begin_with(_read(json.loads(json.dumps(_written(kept)))) or kept)
+            interruptions.async_begin_with(_read_cache(json.loads(json.dumps(_written(kept)))) or kept)
         notice(interruptions, entity_id, course.rows, began, asked)
         start = BEGIN + random.choice([0.0, 1_234.5, 8_000.0])
         cut = min(END, asked // HOUR * HOUR)

@@ -9,9 +9,8 @@ from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder import unavailable_hours as module
 from custom_components.extended_assist.recorder.engine import SQLITE
-from custom_components.extended_assist.recorder.interruption_cache import async_get_kept
 from custom_components.extended_assist.recorder.states import Series
-from custom_components.extended_assist.recorder.unavailable_hours import Interruptions, Kept
+from custom_components.extended_assist.recorder.unavailable_hours import Interruptions, Kept, async_get_kept
 from homeassistant.components.recorder.db_schema import RecorderRuns
 from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State
 from homeassistant.util import dt as dt_util

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from custom_components.extended_assist import async_remove_entry
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.recorder.interruption_cache import KeptInterruptions, async_get_kept
+from custom_components.extended_assist.recorder.unavailable_hours import KeptInterruptions, async_get_kept
 from homeassistant.components.recorder import get_instance
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant

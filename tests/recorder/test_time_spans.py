@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.recorder.time_spans import parse_time, time_span
+from custom_components.extended_assist.recorder.periods import parse_time, time_span
 from custom_components.extended_assist.results import ToolError, format_time
 from homeassistant.util import dt as dt_util
 

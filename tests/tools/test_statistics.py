@@ -13,7 +13,7 @@ from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, 
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.recorder.periods import PERIODS, Period, day_of, utc_offsets
 from custom_components.extended_assist.recorder.statistics import as_moment, read_metadata, read_rows
-from custom_components.extended_assist.recorder.statistics_gaps import read_gaps
+from custom_components.extended_assist.recorder.statistics_totals import read_gaps
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.components.recorder.models import StatisticData, StatisticMeanType

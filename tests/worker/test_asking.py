@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from custom_components.extended_assist.worker.errors import JobError
+from custom_components.extended_assist.worker.messages import JobError
 from custom_components.extended_assist.worker.run_query import ask, lock, with_views
 
 BOUNDS = {"seconds": 2.0, "most_rows": 100, "most_characters": 10_000, "longest": 1_000}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from custom_components.extended_assist.worker import attributes as module
-from custom_components.extended_assist.worker.attributes import Attributes
-from custom_components.extended_assist.worker.errors import TooMuchToCopyError
+from custom_components.extended_assist.worker import private_database as module
+from custom_components.extended_assist.worker.messages import TooMuchToCopyError
+from custom_components.extended_assist.worker.private_database import Attributes
 
 
 def make(kept: dict[int, str]) -> Attributes:

@@ -26,7 +26,7 @@ AS_NOBODY = pytest.param(
 NO_FILTER = "import os, types\nos.uname = lambda: types.SimpleNamespace(machine='riscv64')\n"
 IN_PLACE_OF_A_QUERY = """
 from extended_assist.worker import database
-from extended_assist.worker.errors import JobError
+from extended_assist.worker.messages import JobError
 space = {{"__name__": "attempts"}}
 exec(compile(open({path!r}, encoding="utf-8").read(), "attempts", "exec"), space)
 other = space["neighbor"]()

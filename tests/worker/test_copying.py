@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.worker import attributes
+from custom_components.extended_assist.worker import private_database as attributes
 from custom_components.extended_assist.worker.database import Databases
-from custom_components.extended_assist.worker.errors import JobError, TooMuchToCopyError
+from custom_components.extended_assist.worker.messages import JobError, TooMuchToCopyError
 from custom_components.extended_assist.worker.tables import ROW_TABLES
 
 BOUNDS = {"seconds": 3.0, "most_rows": 2_000, "most_characters": 400_000, "longest": 2_000}

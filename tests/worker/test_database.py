@@ -10,7 +10,7 @@ import pytest
 
 from custom_components.extended_assist.worker import database as database_module
 from custom_components.extended_assist.worker.database import Databases
-from custom_components.extended_assist.worker.errors import JobError
+from custom_components.extended_assist.worker.messages import JobError
 from custom_components.extended_assist.worker.run_query import ask
 
 ROWS = 60_000

@@ -259,7 +259,7 @@ class RenderedPart:
         if isinstance(written, Template):
             found = _render(written, variables)
             if not isinstance(found, Mapping):
-                raise ToolError(f"A template made {found!r} where an object is needed.")
+                raise ToolError(f"A template made {found!r} where an object is needed. Let it make an object.")
             self.made |= found
             return
         for key, value in written.items():
@@ -294,7 +294,9 @@ def _plain(value: Any) -> Any:
             return [_plain(item) for item in value]
         case str() | int() | float() | None:
             return value
-    raise ToolError(f"A template made {value!r}, which is neither text nor number, list or object.")
+    raise ToolError(
+        f"A template made {value!r}, which is neither text nor number, list or object. Let it make one of these."
+    )
 
 
 def listed(value: Any) -> list[Any]:

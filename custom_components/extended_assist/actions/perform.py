@@ -1,4 +1,6 @@
-"""Perform an action and report the resulting states."""
+"""Perform an action and report the resulting states; list a sequence's actions for its plan."""
+
+import re
 
 import voluptuous as vol
 
@@ -9,12 +11,15 @@ from homeassistant.util.json import JsonObjectType
 
 from ..calls.call import ToolCall
 from ..calls.outcome import describe_change, fitting
+from ..calls.plan import Frame, Step
+from ..confirmation.wording import step_for
 from ..exposure.entities import Exposure
 from ..exposure.responses import safe_reason, visible_response
-from ..results import FreeTextError, ToolError, size
+from ..results import FreeTextError, ToolError, format_duration, size
 from ..worker.interruptible import async_pause
 from .check import ResolvedAction
 from .run import ENDING_DOMAINS, async_not_finished
+from .sequences import Delay, SequenceWalker
 
 _NOTES = 1_000
 """Characters that are reserved for the notes and the outcome."""
@@ -79,3 +84,25 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
         raise ToolError(_NOT_ALLOWED) from err
     except (HomeAssistantError, NotImplementedError) as err:
         raise FreeTextError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err
+
+
+def planned_steps(call: ToolCall, walker: SequenceWalker, frame: Frame = ()) -> tuple[Step, ...]:
+    """Return every action that a walker found, also those in branches, with the delays before them."""
+    return tuple(
+        step_for(call, one.name, one.entity_ids, one.data, (*_time_frame(delay, frame, index), *_place_frame(place)))
+        for index, (one, place, delay) in enumerate(zip(walker.actions, walker.places, walker.delays, strict=True))
+    )
+
+
+def _time_frame(delay: Delay, frame: Frame, index: int) -> Frame:
+    """Return the words for an action's time: relative to the whole sequence, or to the action before it."""
+    begin: Frame = () if delay.is_later and index else frame
+    if not delay.seconds and not delay.is_open:
+        return begin
+    most = "\u2264 " if delay.can_be_shorter else ""
+    return (*begin, ("then", "?" if delay.is_open else f"{most}{format_duration(delay.seconds)}"))
+
+
+def _place_frame(place: str) -> Frame:
+    depends = re.search(r"\.(then|else|choose|default)\b", place)
+    return (*((("maybe", ""),) if depends else ()), *((("repeated", ""),) if ".repeat." in place else ()))

@@ -9,8 +9,7 @@ from ..actions.automation_context import OwnParts
 from ..calls.call import ToolCall
 from ..calls.plan import Part, Step
 from ..confirmation.consequential import acts_of
-from .describe import AutomationDescriber
-from .describe_conditions import SAYS_NOTHING
+from .describe import SAYS_NOTHING, AutomationDescriber
 from .describe_values import items_of, names_hidden
 
 

@@ -1,14 +1,19 @@
-"""The units of an automation: single triggers, conditions and steps, told apart by what they mean.
+"""The triggers, conditions and steps of an automation, compared one by one, and the difference of two versions as lines.
 
-A unit is compared by its parsed value, so neither its formatting nor the older name of a key makes it another one.
+They are compared by their parsed values, so formatting and older names of keys make no difference.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+import difflib
+import json
 from typing import Any
 
+from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.template import is_template_string
+from homeassistant.util.yaml import dump
 
-from ..results import texts_in
+from ..results import cut, texts_in
+from .edit import KEY_ORDER
 from .query import NOT_EXPOSED
 from .target_names import SECRET, without_all_recipients
 
@@ -155,3 +160,37 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
         yield value
     for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
         yield from _objects(item)
+
+
+MAX_DIFF = 2_500
+"""Characters of a diff, which is shown rather than spoken."""
+MAX_PROSE = 200
+"""Characters of a name or a description in it, which do nothing."""
+_PROSE = frozenset({"alias", "description"})
+_VALUES = frozenset({"data", "data_template", "event_data", "input", "target", "trigger_variables", "variables"})
+"""Under these, no name makes a value prose."""
+
+
+def diff(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    """Return the lines that change, with - and + in front, as in YAML."""
+    found = difflib.unified_diff(_lines(before), _lines(after), n=1, lineterm="")
+    changed = [line for line in found if not line.startswith(("---", "+++", "@@"))]
+    text = "\n".join(changed)
+    return text if len(text) <= MAX_DIFF else f"{text[:MAX_DIFF]}\n… ({len(text) - MAX_DIFF} more characters)"
+
+
+def _lines(config: Mapping[str, Any] | None) -> list[str]:
+    """Return a configuration as lines."""
+    if config is None:
+        return []
+    plain = _short(json.loads(json_dumps(config)))
+    return dump({key: plain[key] for key in KEY_ORDER if key in plain} | plain).splitlines()
+
+
+def _short(value: Any, key: str = "") -> Any:
+    """Return data whose prose is cut, so that it never pushes out what is done."""
+    if isinstance(value, dict):
+        return {name: item if name in _VALUES else _short(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return cut(value, MAX_PROSE, "words for people") if key in _PROSE and isinstance(value, str) else value

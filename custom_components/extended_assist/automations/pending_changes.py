@@ -19,7 +19,7 @@ from ..repair_issues.entries import CHANGE_COMPLETED, CHANGE_NOT_MADE, CHANGE_UN
 from ..results import format_time
 from ..storage import TEXT_OR_NONE, shape
 from .config_file import ConfigFile
-from .durable_write import make_folder, remove_synced, write_synced
+from .file import make_folder, remove_synced, write_synced
 
 SETTINGS = "settings"
 """Among the details of a change: what the user had set of what was removed."""

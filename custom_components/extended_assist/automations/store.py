@@ -17,15 +17,14 @@ from ..calls.journal import Change
 from ..const import DOMAIN
 from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from .commit import Settler
+from .commit import Settler, restore
 from .config_file import ConfigFile, UsedBlueprint
-from .durable_write import new_name
 from .edit import Edit
+from .file import new_name
 from .loading import AUTOMATIONS
 from .loading_scripts import FILES
 from .pending_changes import SETTINGS, ChangeOutcome, Intent, Settled
 from .registry_settings import registered
-from .verify import restore
 
 UNSEEN = "unseen"
 """Among the details of a change: that what was added is not exposed, as the user wished, so that it can be undone."""

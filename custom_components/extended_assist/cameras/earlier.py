@@ -8,7 +8,7 @@ from homeassistant.util import dt as dt_util
 
 from ..calls.call import ToolCall
 from ..exposure.entities import ExposedEntity
-from ..recorder.time_spans import parse_time
+from ..recorder.periods import parse_time
 from ..results import format_time
 from .image_cache import KeptPicture, KeptPictures
 from .media_folders import PictureFile, async_pictures, folders_of, is_unanswered, read_picture

@@ -8,9 +8,9 @@ from pathlib import Path
 from homeassistant.components.conversation import Attachment, Content, UserContent
 from homeassistant.core import HomeAssistant
 
-from .errors import TurnError
 from .models import Abilities
 from .response_blocks import Block
+from .retry import TurnError
 
 # https://platform.claude.com/docs/en/build-with-claude/vision and /pdf-support; sizes there are of the encoded file.
 MAX_IMAGE_SIZE = 7_800_000

@@ -9,7 +9,7 @@ from anthropic.types import Message, ModelInfo
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
 
-from .errors import key_of
+from .retry import key_of
 
 CONNECT_TIMEOUT = 5.0
 """Seconds to connect: a healthy server answers within one, and a speaker is waiting."""

@@ -29,12 +29,12 @@ from .confirmation import async_do_agreed, async_speak_question, heard, told_of_
 from .context import Fitted, fit, size_of
 from .conversation_snapshot import names_of
 from .current_states import Present, describe_present, is_reader, with_legend
-from .errors import TurnError, key_of
 from .options import CONTEXT_EDITING, inspected, model_fields
 from .output_filter import filter_for
 from .request import Rendering, offered_tools, system_prompt
 from .request_repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
 from .response_blocks import Block, Prefix, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
+from .retry import TurnError, key_of
 from .stream import ResponseStream
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
 from .turn import AgentTurn

@@ -19,10 +19,10 @@ from ..calls.policy import Tier
 from ..confirmation.untrusted_text import marks
 from ..const import DOMAIN
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
-from .errors import TurnError
 from .loop import async_answer
 from .output_filter import asks_for_link, read_links, shown
 from .request import system_prompt
+from .retry import TurnError
 from .tool_keys import KeyNames, exchanged
 from .turn import AgentTurn
 

@@ -23,12 +23,11 @@ from ..const import CONF_EFFORT, CONF_THINKING, SUBENTRY_CONVERSATION
 from ..results import ToolError
 from ..scheduled.camera_watch import Eyes
 from .client import async_stream
-from .errors import TurnError, key_of
 from .models import Abilities, find_model
 from .options import AgentOptions, model_fields
 from .request_repair import is_about_fields
 from .response_blocks import Block
-from .retry import Patience, Retry
+from .retry import Patience, Retry, TurnError, key_of
 from .stream import ResponseStream
 from .usage import TokenMeter, async_get_meters, is_used_up
 

@@ -9,11 +9,9 @@ from .base import FunctionType, check_settings
 from .composite import CompositeType
 from .native import NativeType
 from .parameters import WrittenSchema, check_parameters, enum_texts
-from .rest import RestType
-from .scrape import ScrapeType
-from .script import ScriptType
+from .scrape import RestType, ScrapeType
+from .script import ScriptType, TemplateType
 from .sqlite import SqliteType
-from .template import TemplateType
 from .yaml_source import FunctionError, PartError, parse_yaml
 
 MAX_FUNCTION: Final = 50_000

@@ -28,9 +28,9 @@ from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
 from ..exposure.fixed_values import is_fixed_name, is_fixed_state
 from ..exposure.responses import AnswerExposure
 from ..results import FreeTextError, ToolError
-from ..templates.constants import named_entities
 from ..templates.environment import ExposedContext, ExposedEnvironment, MeasuredCode, readable
 from ..templates.limits import Budget, TooLongError
+from ..templates.names import named_entities
 from ..templates.render import environment, nearest_known
 from ..templates.state_proxies import TemplateHome
 from ..worker.interruptible import async_run_interruptible

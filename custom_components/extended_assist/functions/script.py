@@ -1,8 +1,6 @@
-"""Functions that are a script: what users wrote runs as their own scripts do, over what a model may see.
+"""Functions of the types script and template, which read and act on exposed entities only."""
 
-Constants reach as far as their user. What a template makes, of what a model gave or of a state, names what is exposed.
-"""
-
+from ast import literal_eval
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ import voluptuous as vol
 from homeassistant.const import CONF_SEQUENCE, CONF_VARIABLES
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import is_template_string
 from homeassistant.helpers.typing import UNDEFINED
 
@@ -27,6 +26,7 @@ from ..exposure.responses import safe_reason
 from ..results import FreeTextError, ToolError, texts_in
 from ..templates.bound_template import TemplateRun
 from .base import DONE, FunctionRun, FunctionType
+from .rendering import async_check_template, async_render
 from .yaml_source import PartError
 
 WAIT: Final = 20.0
@@ -163,3 +163,36 @@ def _log_failure(task: asyncio.Task[Outcome]) -> None:
     if not task.cancelled() and (error := task.exception()):
         LOGGER.warning("The script of a function failed after it was reported as going on: %s", type(error).__name__)
         LOGGER.debug("What it says", exc_info=error)
+
+
+class TemplateType(FunctionType):
+    """Renders a template; it can read, and do nothing."""
+
+    schema = vol.Schema({vol.Required("value_template"): cv.string, vol.Optional("parse_result"): cv.boolean})
+
+    @override
+    async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
+        """Compile the template."""
+        await async_check_template(hass, settings["value_template"], ["value_template"])
+
+    @override
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
+        """Render the template."""
+        text = await async_render(run, settings["value_template"])
+        if not settings.get("parse_result"):
+            return text
+        return await run.hass.async_add_executor_job(parse_result, text)
+
+    @override
+    def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
+        """Return whether the template read free text; the words of the template itself are the user's."""
+        return run.has_free_text
+
+
+def parse_result(text: str) -> Any:
+    """Return the number, list or mapping that a text writes, or the text."""
+    try:
+        value = literal_eval(text)
+    except ValueError, TypeError, SyntaxError, MemoryError, RecursionError:
+        return text
+    return text if isinstance(value, str | bytes | complex) else value

@@ -1,4 +1,4 @@
-"""What assistants did, as the panel shows it, and taking back any of it."""
+"""The journal and the agents' usage for the panel, and undo of a journal entry."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, override
@@ -7,6 +7,7 @@ import voluptuous as vol
 
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_MODEL, Platform
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, device_registry as dr, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
@@ -20,7 +21,9 @@ from ..calls.journal import ASPECTS, AUTOMATION, FACT, PRIVATE, SCENE, SCRIPT, S
 from ..calls.options import ToolboxOptions
 from ..calls.plan import Plan
 from ..calls.policy import Tier
+from ..claude.usage import REQUESTS, TOKENS, async_get_meters
 from ..confirmation.untrusted_text import marked
+from ..const import CONF_MONTHLY_TOKENS, DOMAIN
 from ..exposure.entities import Exposure
 from ..llm_tools.extended_tool import ExtendedTool
 from ..memory.references import is_told as is_fact_told
@@ -218,3 +221,27 @@ async def _async_change(call: ToolCall) -> tuple[ToolCall, Change]:
     if _is_ruleless(call.hass, change) and not user.is_admin:
         raise ToolError(_RULELESS)
     return for_reader(call, user), change
+
+
+async def async_usage(hass: HomeAssistant, entries: list[ConfigEntry]) -> list[dict[str, Any]]:
+    """Return the agents of entries with the sensors of what they used."""
+    meters, entities = await async_get_meters(hass), er.async_get(hass)
+    return [
+        {
+            "id": subentry.subentry_id,
+            "name": subentry.title,
+            "model": subentry.data[CONF_MODEL],
+            "month_tokens": meters.of(subentry.subentry_id).month_tokens,
+            "monthly_limit": subentry.data.get(CONF_MONTHLY_TOKENS),
+            "sensors": {
+                kind: entity_id
+                for kind in (*TOKENS, REQUESTS)
+                if (
+                    entity_id := entities.async_get_entity_id(Platform.SENSOR, DOMAIN, f"{subentry.subentry_id}_{kind}")
+                )
+            },
+        }
+        for entry in entries
+        for subentry in entry.subentries.values()
+        if CONF_MODEL in subentry.data
+    ]

@@ -1,4 +1,4 @@
-"""What a statistic amounts to over a span, and when its extremes were reached."""
+"""The totals of a statistic over a time span, the times of its extremes, and the gaps in its rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from homeassistant.core import HomeAssistant
 
 from ..ha_compat.recorder import Statistics, StatisticsShortTerm, statistic_during_period
 from . import read_session
-from .periods import HOUR, SHORT, Span, is_midnight
-from .statistics import Metadata, StatisticsTable, first_row, moments, rows_of, unit_converter
+from .periods import HOUR, SHORT, Period, Span, is_midnight, repeated_times
+from .statistics import Metadata, StatisticsTable, first_row, moments, rows_of, source_of, unit_converter
 
 type TotalType = Literal["change", "mean", "min", "max"]
 
@@ -142,3 +142,61 @@ def _stretches(
     stops = [at + seconds for at, _, is_last, _ in edges if is_last]
     first = list(zip(starts, stops, strict=False))[:_MAX_STRETCHES]
     return Reached(count=int(edges[0][3]), first=first, seconds=seconds)
+
+
+_MAX_GAPS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """Where a span has no rows."""
+
+    count: int
+    longest: list[tuple[float, float]]
+    """The longest gaps, in order of time."""
+    since: float | None = None
+    """When the recording began, unless that was before the span."""
+
+
+def read_gaps(hass: HomeAssistant, metadata_id: int, period: Period, span: Span) -> Gaps:
+    """Return where full hours, or five minutes for that period, are missing since the recording began.
+
+    What the clock on the wall shows twice is no gap if it is missing once: it came so from a source with local times.
+    """
+    table, seconds = source_of(period)
+    start, end = moments(span)
+    start, end = -(-start // seconds) * seconds, end // seconds * seconds
+    with read_session(hass) as session:
+        since = first_row(session, table, metadata_id)
+        if since is None and (since := first_row(session, StatisticsShortTerm, metadata_id)) is None:
+            return Gaps(count=0, longest=[])
+        began = since if since > start else None
+        start = max(start, since)
+        if start >= end:
+            return Gaps(count=0, longest=[], since=began)
+        rows = select(func.count(), func.min(table.start_ts), func.max(table.start_ts))
+        found, first, last = session.execute(rows_of(rows, table, [metadata_id], start, end)).one()
+        if found == (end - start) // seconds:
+            return Gaps(count=0, longest=[], since=began)
+        if not found:
+            return Gaps(count=1, longest=[(start, end)], since=began)
+        repeated = repeated_times(start, end)
+        previous = func.lag(table.start_ts).over(order_by=table.start_ts)
+        row = rows_of(
+            select(table.start_ts.label("moment"), previous.label("previous")), table, [metadata_id], start, end
+        ).subquery()
+        begin = row.c.previous + seconds
+        gaps = session.execute(
+            select(begin, row.c.moment, func.count().over())
+            .where(row.c.moment > begin, *(or_(begin != one, row.c.moment != other) for one, other in repeated))
+            .order_by((begin - row.c.moment).label("length"))
+            .limit(_MAX_GAPS)
+        ).all()
+    # External rows may lie beside the full hours of UTC; what they leave at the edges is less than a row.
+    edges = [
+        (begin, stop)
+        for begin, stop in ((start, first), (last + seconds, end))
+        if stop - begin >= seconds and (begin, stop) not in repeated
+    ]
+    longest = sorted([*edges, *((begin, stop) for begin, stop, _ in gaps)], key=lambda gap: gap[0] - gap[1])[:_MAX_GAPS]
+    return Gaps(count=len(edges) + (gaps[0][2] if gaps else 0), longest=sorted(longest), since=began)

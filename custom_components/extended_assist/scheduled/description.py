@@ -6,7 +6,7 @@ from typing import Any, Final
 from homeassistant.const import ATTR_AREA_ID
 from homeassistant.core import HomeAssistant, callback
 
-from ..actions.plan import planned_steps
+from ..actions.perform import planned_steps
 from ..actions.sequences import SequenceWalker
 from ..automations.describe import AutomationDescriber
 from ..automations.target_names import exposed_places

@@ -9,8 +9,7 @@ from homeassistant.const import STATE_ON
 from homeassistant.core import HomeAssistant, SupportsResponse
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.perform import async_perform
-from ..actions.plan import planned_steps
+from ..actions.perform import async_perform, planned_steps
 from ..actions.run import SequenceEnd, SequenceRun
 from ..actions.sequences import SequenceWalker
 from ..calls.activity import Happening, tell

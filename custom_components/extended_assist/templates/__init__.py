@@ -2,7 +2,7 @@
 
 from .later_templates import plain_form, read_form
 from .render import Rendered, async_render, async_render_with_notes, nearest_known
-from .visibility import Reach, check_reach
+from .states import Reach, check_reach
 
 __all__ = [
     "Reach",

@@ -12,10 +12,10 @@ from homeassistant.helpers.template import is_template_string
 from ..exposure.entities import is_secret_key
 from ..results import ToolError
 from . import forms
-from .constants import put_in
 from .forms import NAMESPACE, PLAIN, Form
+from .names import put_in
 from .render import check_length, environment, explain, nearest_known
-from .visibility import WRITTEN, Reach, Step
+from .states import WRITTEN, Reach, Step
 
 _OPERATORS: Final = (
     nodes.Add, nodes.Concat, nodes.Dict, nodes.Div, nodes.FloorDiv, nodes.List, nodes.Mod, nodes.Mul, nodes.Neg, nodes.Pair,

@@ -15,12 +15,11 @@ from homeassistant.util.json import JsonObjectType
 from ..automations.change_check import async_check_change, newer
 from ..automations.check import MAX_NAME, CheckedAutomation, async_check, normalized, refuse_untold
 from ..automations.describe_scripts import DESCRIBERS
-from ..automations.diff import diff
 from ..automations.duplicates import same_names, warnings_of
 from ..automations.edit import add, merged, remove, update
 from ..automations.file import try_change
 from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
-from ..automations.parts import as_told, put_back, without_kept_recipients
+from ..automations.parts import as_told, diff, put_back, without_kept_recipients
 from ..automations.query import (
     Automation,
     FileState,
@@ -41,10 +40,8 @@ from ..calls.policy import Tier
 from ..confirmation.wording import step_for
 from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, cut
-from .planned_change import PlannedChange, asking, exposing, loaded, noted
-from .scene_changes import plan_new_scene, plan_scene
-from .simulation import RehearseAutomationTool
-from .simulation_subject import async_remark
+from .scene_changes import PlannedChange, asking, exposing, loaded, noted, plan_new_scene, plan_scene
+from .simulation import RehearseAutomationTool, async_remark
 
 DEADLINE = 60.0
 """The most seconds of a change: Home Assistant reads its whole configuration before it loads one automation."""

@@ -16,8 +16,8 @@ from ..confirmation.untrusted_text import fixed_names, marked
 from ..exposure.entities import ExposedEntity
 from ..exposure.fixed_values import has_free_text
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
+from ..recorder.periods import END, START, time_span
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Answer, Visible, async_query, visible
-from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_time, to_csv
 
 _DEFAULT_HOURS = 7 * 24

@@ -19,9 +19,8 @@ from ..exposure.entities import Exposure
 from ..ha_compat.energy import async_preferences
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
-from ..recorder.periods import Period, Span, floor_hour, span_before
+from ..recorder.periods import END, START, Period, Span, floor_hour, span_before, time_span
 from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_last_ends, read_metadata
-from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_minute, number, to_csv
 from .energy_balance import Kind
 from .energy_dashboard import (

@@ -26,8 +26,7 @@ from ..ha_compat.automations import async_validate_automation
 from ..ha_compat.recorder import is_entity_recorded
 from ..habits.changes import By
 from ..habits.dismissed import async_get_declined, declined_from
-from ..habits.existing_automations import Doer, async_doers
-from ..habits.find import FoundHabits, Sought, find_habits, read_home
+from ..habits.find import Doer, FoundHabits, Sought, async_doers, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
 from ..habits.kinds import SETTABLE, action, is_leading, states_of
 from ..habits.left_on import was_left_on

@@ -22,10 +22,10 @@ from ..ha_compat.recorder import is_entity_recorded
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
-from ..recorder.interruption_cache import async_get_kept
+from ..recorder.periods import END, START, time_span
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
-from ..recorder.time_spans import END, START, time_span
+from ..recorder.unavailable_hours import async_get_kept
 from ..results import FreeTextError, ToolError, format_time, size
 from .charts import async_chart_history
 from .history_answers import Wording

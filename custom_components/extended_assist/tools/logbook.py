@@ -28,7 +28,7 @@ from ..ha_compat.recorder import (
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, Origin, RecordedRun, read_logbook
-from ..recorder.time_spans import END, START, time_span
+from ..recorder.periods import END, START, time_span
 from ..results import ToolError, fit_rows, format_time, size, to_csv
 
 _DEFAULT_ROWS = 25

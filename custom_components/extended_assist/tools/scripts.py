@@ -9,8 +9,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.perform import async_perform
-from ..actions.plan import planned_steps
+from ..actions.perform import async_perform, planned_steps
 from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes
 from ..actions.sequences import SequenceWalker
 from ..calls.call import ToolCall

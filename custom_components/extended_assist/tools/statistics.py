@@ -19,17 +19,18 @@ from ..ha_compat.recorder import StatisticMeanType, StatisticMetaData, get_displ
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.periods import (
+    END,
     PERIODS,
     SHORT,
+    START,
     Period,
     Span,
     estimate_rows,
     matching_end,
+    time_span,
 )
 from ..recorder.statistics import Metadata, read_bounds, read_metadata, read_rows, unit_converter
-from ..recorder.statistics_gaps import read_gaps
-from ..recorder.statistics_totals import TotalType, read_totals
-from ..recorder.time_spans import END, START, time_span
+from ..recorder.statistics_totals import TotalType, read_gaps, read_totals
 from ..results import ToolError, format_minute
 from .charts import async_chart_statistics
 from .statistics_answers import COMPILED_AFTER, Account, Statistic, describe

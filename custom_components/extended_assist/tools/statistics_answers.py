@@ -12,8 +12,7 @@ from ..exposure.fixed_values import is_fixed_unit
 from ..ha_compat.recorder import StatisticMeanType
 from ..recorder.periods import HOUR, SHORT, Period, Span, floor_hour, following_day
 from ..recorder.statistics import Metadata, PeriodRow, as_moment
-from ..recorder.statistics_gaps import Gaps
-from ..recorder.statistics_totals import Reached, Totals
+from ..recorder.statistics_totals import Gaps, Reached, Totals
 from ..results import fit_rows, format_minute, number, to_csv
 
 COMPILED_AFTER = timedelta(minutes=1)

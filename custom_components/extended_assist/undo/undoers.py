@@ -31,8 +31,7 @@ from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
 from ..habits.dismissed import async_get_declined
 from ..results import OverError, ToolError
 from .automations import async_plan_undo_automation, async_undo_automation
-from .memory import async_plan_undo_fact, async_undo_fact
-from .scheduled import async_plan_undo_task, async_restore_task, async_undo_task
+from .scheduled import async_plan_undo_fact, async_plan_undo_task, async_restore_task, async_undo_fact, async_undo_task
 from .states import async_undo_states, steps_of_undoing
 
 type Undoer = Callable[[ToolCall, Change], Awaitable[tuple[JsonObjectType, bool]]]

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Any, Final
 
-from .errors import JobError, TooMuchToCopyError
+from .messages import JobError, TooMuchToCopyError
 from .private_database import PrivateDatabase
 from .tables import ATTRIBUTES, META_VALUES, RowTable, Share
 

@@ -8,10 +8,9 @@ import time
 from time import monotonic
 from typing import Any, NamedTuple
 
-from .attributes import Attributes
 from .copy_rows import copy_file
-from .errors import JobError
-from .private_database import PrivateDatabase, memory_limit
+from .messages import JobError
+from .private_database import Attributes, PrivateDatabase, memory_limit
 from .run_query import Authorizer, NeedsFileError, ask, interrupt_when, lock, sorting_in_memory, with_views
 from .tables import ATTRIBUTES, PLAIN_VIEWS, ROW_TABLES, Share
 

@@ -1,4 +1,4 @@
-"""Messages between Home Assistant and the worker: a length of four bytes, then JSON."""
+"""Messages between Home Assistant and the worker, JSON after a length of four bytes, and the errors that it returns."""
 
 import json
 from typing import Any, BinaryIO, Final
@@ -29,3 +29,11 @@ def write_message(stream: BinaryIO, message: Message) -> None:
     """Send a message."""
     stream.write(pack(json.dumps(message, separators=(",", ":")).encode()))
     stream.flush()
+
+
+class JobError(Exception):
+    """A job cannot be done; the message says why, in words that hold nothing but what the asker may see."""
+
+
+class TooMuchToCopyError(JobError):
+    """There is more than may be copied."""

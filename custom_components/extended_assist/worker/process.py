@@ -6,9 +6,8 @@ import sys
 from typing import Any, Final
 
 from .database import Databases
-from .errors import JobError
 from .limits import confine, time_limit
-from .messages import read_message, write_message
+from .messages import JobError, read_message, write_message
 
 READY: Final = "ready"
 

@@ -9,7 +9,7 @@ import sqlite3
 from time import monotonic
 from typing import Any, Final
 
-from .errors import JobError
+from .messages import JobError
 
 _PROGRESS_STEPS: Final = 20_000
 """Steps of SQLite's virtual machine, well below a millisecond, between two looks at the clock."""
