@@ -1,1 +1,1 @@
-"""The API that language models are given: its tools, its prompt, and the pictures that go along with an answer."""
+"""The LLM API: its tools, its prompt, and its tools inside Assist."""

@@ -1,4 +1,4 @@
-"""The tools of one entry inside Assist itself, so that every agent that has Assist has them: what is offered there is known beforehand."""
+"""The tools of one entry inside Assist itself, so that every agent with Assist has them."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,22 +16,22 @@ from ..tools import CATALOGUE, DEFAULT_FAMILIES
 from .prompt import ASKS, TOOLS
 
 PROMPT: Final = f"{TOOLS}\n{ASKS}"
-"""What Assist says of them."""
+"""The instructions for these tools."""
 
 
 @dataclass(slots=True)
 class ToolsInAssist:
-    """What an entry offers in Assist; who asks for it cannot wait."""
+    """The tools that an entry adds to Assist, known in advance because Assist asks synchronously."""
 
     entry_id: str
     options: ToolboxOptions
     kinds: list[type[ExtendedTool]]
     """The tools that the options turn on."""
     available: list[type[ExtendedTool]] = field(default_factory=list)
-    """Those of them that this home has a use for, as of the last look."""
+    """Those tools that were useful in this home at the last check."""
 
     async def async_look(self, hass: HomeAssistant) -> None:
-        """Look which tools this home has a use for now."""
+        """Check which tools are useful in this home now."""
         self.available = [tool for tool in self.kinds if await tool.async_available(hass)]
 
 
@@ -40,13 +40,13 @@ _OFFERED: HassKey[ToolsInAssist] = HassKey(f"{DOMAIN}_in_assist")
 
 @callback
 def async_other_in_assist(hass: HomeAssistant, entry: ConfigEntry) -> ConfigEntry | None:
-    """Return another entry whose tools are to be in Assist: of two, models could not tell whose they call."""
+    """Return another entry that already adds its tools to Assist; models could not distinguish the tools of two entries."""
     entries = hass.config_entries.async_entries(DOMAIN, include_disabled=False)
     return next((one for one in entries if one is not entry and one.options.get(CONF_IN_ASSIST)), None)
 
 
 async def async_offer_in_assist(hass: HomeAssistant, entry: ConfigEntry) -> CALLBACK_TYPE:
-    """Offer the tools of an entry in Assist where its options say so and no other entry does; return what ends it."""
+    """Add the tools of an entry to Assist if its options say so and no other entry does; return the function that stops it."""
     if entry.options.get(CONF_IN_ASSIST) and _OFFERED not in hass.data:
         families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
         kinds = [tool for tool in CATALOGUE if tool.family in families]
@@ -64,9 +64,10 @@ async def async_offer_in_assist(hass: HomeAssistant, entry: ConfigEntry) -> CALL
 
 @callback
 def async_tools_in_assist(hass: HomeAssistant) -> list[llm.Tool]:
-    """Return the tools that are offered in Assist, each under the rules of its entry.
+    """Return the tools inside Assist, each with the rules of its entry.
 
-    What the home has come to have since the last look is offered the next time; what it has lost, the tool says by itself.
+    Tools that have become useful since the last check are included the next time; a tool that is no longer useful says so
+    itself.
     """
     if (offered := hass.data.get(_OFFERED)) is None:
         return []
@@ -75,7 +76,7 @@ def async_tools_in_assist(hass: HomeAssistant) -> list[llm.Tool]:
 
 
 def without_own(assist: llm.APIInstance) -> llm.APIInstance:
-    """Return Assist without tools of ours, for an API that has them already."""
+    """Return Assist without our tools, for an API that has them already."""
     tools = [tool for tool in assist.tools if not is_own(tool)]
     if len(tools) == len(assist.tools):
         return assist
@@ -84,5 +85,5 @@ def without_own(assist: llm.APIInstance) -> llm.APIInstance:
 
 
 def is_own(tool: llm.Tool) -> bool:
-    """Return whether a tool is one of the catalogue."""
+    """Return whether a tool is in our catalogue."""
     return isinstance(unwrapped(tool), CATALOGUE)

@@ -1,4 +1,4 @@
-"""The toolbox as an LLM API: Assist's tools and the catalogue in one instance, each under the same rules."""
+"""The LLM API of an entry: Assist's tools and our catalogue in one instance, under the same rules."""
 
 from operator import attrgetter
 from typing import override
@@ -25,10 +25,10 @@ def api_id(entry_id: str) -> str:
 
 
 class ExtendedAssistAPI(llm.API):
-    """Assist's tools and the toolbox, as one API for any conversation agent."""
+    """Assist's tools and our own, as one API for any conversation agent."""
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry) -> None:
-        """Serve the families that the options of an entry turn on."""
+        """Register under the entry's title, with the families that its options turn on."""
         super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
         self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
         self._entry_id = entry.entry_id
@@ -36,7 +36,7 @@ class ExtendedAssistAPI(llm.API):
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
-        """Return Assist's instance with the toolbox added."""
+        """Return Assist's instance with our tools and prompt."""
         instance, own = await self.async_get_tools(llm_context)
         # Nothing is waited for between Assist's answer and this, so that the prompt tells of the home as it is now.
         instance.api_prompt = await async_api_prompt(
@@ -45,9 +45,9 @@ class ExtendedAssistAPI(llm.API):
         return instance
 
     async def async_get_tools(self, llm_context: llm.LLMContext) -> tuple[ToolboxInstance, list[ExtendedTool]]:
-        """Return all tools, with the prompt of Assist alone, and those of them that are the toolbox's own.
+        """Return all tools, with Assist's prompt only, and the tools that are our own.
 
-        For who shows or calls tools by hand: the prompt looks at the whole home.
+        Use it to list or call tools manually, where our prompt, which describes the whole home, is not needed.
         """
         tools: list[ExtendedTool] = [
             tool(self._options)
@@ -69,7 +69,7 @@ class ExtendedAssistAPI(llm.API):
 
 
 async def async_get_tools(hass: HomeAssistant, entry_id: str, llm_context: llm.LLMContext) -> llm.APIInstance:
-    """Return the tools that an entry serves; raises HomeAssistantError where it serves none."""
+    """Return the tools of an entry; raises HomeAssistantError if it has none."""
     for api in llm.async_get_apis(hass):
         if isinstance(api, ExtendedAssistAPI) and api.id == api_id(entry_id):
             return (await api.async_get_tools(llm_context))[0]

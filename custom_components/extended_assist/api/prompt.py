@@ -1,4 +1,4 @@
-"""The prompt of the API: Assist's instructions with a short overview of the home, and rules of honesty."""
+"""The prompt of the API: Assist's instructions with a short overview of the home, and rules for correct answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
@@ -17,21 +17,21 @@ from ..ha_compat.conversation import ASSIST_OVERVIEW
 from ..memory.prompt import async_told_facts
 
 MAX_LISTED = 300
-"""Entities that are listed by name in every request; past that, kinds are counted and tools find the names."""
+"""The most entities that are listed by name; beyond it, only their numbers are listed, and tools find the names."""
 
 # How Assist writes what is exposed: a header, then a YAML list of these items. Texts that do not fit on a line go on with
 # more indentation, empty lines included.
 _MORE = r"(?:\n*    [^\n]*\n)*"
 _ITEM = re.compile(rf"- names: [^\n]*\n{_MORE}  domain: [^\n]*\n(?:  areas: [^\n]*\n{_MORE})?")
 _OWN_TOOLS = frozenset({"calendar", "script"})
-"""Domains that Assist leaves out of its list, because their entities have tools of their own."""
+"""Domains that Assist leaves out of its list because their entities have tools of their own."""
 
 _LEGEND = "[area], then names by domain; = joins the names of one thing.\n"
 _FLOORS = "[[floor]] stands above its areas.\n"
 _NO_FLOOR = "no floor"
 _IDS = "An id is domain.name, the name in lower case with _ for what is no letter or digit; else its end is in parentheses.\n"
 _WANT_IDS = ("__add_automation", "__execute_script", "__query_database", "__render_template")
-"""Tools that take ids only; the others take names."""
+"""Tools that accept ids only; the others accept names."""
 _OVERVIEW = (
     "There are {count} entities, too many to list: [area], then how many of each domain. "
     "To learn names, call {finder} with area, domain or name; a name that the user said may be tried as it is.\n"
@@ -50,7 +50,7 @@ _INSTEAD = {
     ),
     f"\n{_NO_TIMERS}": ("__do_later", "\nThis device runs no timers itself: for these, and to act later, call {}."),
 }
-"""What Assist says without knowing tools of ours, and what is said instead, where there is the one that is named."""
+"""Sentences of Assist, with the tool of ours that replaces each, and the new sentence."""
 
 TOOLS = (
     "The extended_assist tools answer what the others cannot, such as entity ids, attributes and the past. They see "
@@ -73,7 +73,7 @@ _SPEECH = "Unless asked otherwise, answer briefly, in plain text fit to be spoke
 async def async_api_prompt(
     hass: HomeAssistant, assist_prompt: str, tools: Iterable[llm.Tool], caller: Caller, options: ToolboxOptions
 ) -> str:
-    """Return the prompt of the API: Assist's, with the home said shortly, and ours; tools are the toolbox's own."""
+    """Return the prompt of the API: Assist's with a shorter overview, then ours; `tools` are our own tools."""
     names = {tool.name for tool in tools}
     finder = next((name for name in names if name.endswith("__get_entities")), "homeassistant__GetLiveContext")
     home = Overview(hass, finder, names, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
@@ -92,29 +92,29 @@ async def async_api_prompt(
 
 
 async def _async_user_name(hass: HomeAssistant, caller: Caller) -> str:
-    """Return the name of the person who is logged in, or an empty string."""
+    """Return the name of the logged-in person, or an empty string."""
     user = await caller.async_user(hass)
     return line_of(user.name) if user and user.name and not user.system_generated else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How the home is described to those who have some tools."""
+    """The description of the home for agents with certain tools."""
 
     hass: HomeAssistant
     finder: str
-    """The tool that finds names where they are too many to list."""
+    """The tool that finds names if there are too many to list."""
     names: Collection[str] = ()
-    """The names of the toolbox's own tools."""
+    """The names of our own tools."""
     tells_ids: bool = False
-    """Whether there are tools that take ids only."""
+    """True if there are tools that accept ids only."""
 
     @callback
     def put_into(self, assist_prompt: str, exposure: Exposure) -> str:
-        """Return Assist's prompt with its list of entities said shortly, and what it says of acting put right.
+        """Return Assist's prompt with a shorter list of entities and corrected sentences about acting.
 
-        Where the list is not exactly as expected, the prompt stays as it is: too long, but right. So does each sentence. If
-        the home has a name that is not fixed, though, everything from the list on is left out, since it holds that name.
+        If the list is not exactly as expected, the prompt stays as it is: too long, but correct. The same applies to each
+        sentence. But if the home has a name that is not fixed, everything from the list on is left out, because it has that name.
         """
         start, end, count = find_entity_list(assist_prompt)
         entities = [entity for entity in exposure.entities.values() if entity.domain not in _OWN_TOOLS]
@@ -125,7 +125,7 @@ class Overview:
         return assist_prompt[:start] + self.describe(entities) + self._with_own_tools(assist_prompt[end:])
 
     def _with_own_tools(self, text: str) -> str:
-        """Return Assist's sentences on acting, with the tools that do more than its own."""
+        """Return Assist's sentences about acting, with the tools that do more than Assist's."""
         for old, (end, new) in _INSTEAD.items():
             name = next((name for name in self.names if name.endswith(end)), None)
             if name and text.count(old) == 1:
@@ -134,7 +134,7 @@ class Overview:
 
     @callback
     def describe(self, entities: list[ExposedEntity]) -> str:
-        """Return the names of entities, area by area, or how many there are where they are too many."""
+        """Return the names of entities by area, or their numbers if there are too many."""
         is_listed = len(entities) <= MAX_LISTED
         named = [entity for entity in entities if is_fixed_name(self.hass, entity.state)] if is_listed else entities
         # What has no area comes last, and the same home is always said in the same words, so that it is found in caches.
@@ -154,7 +154,7 @@ class Overview:
         )
 
     def _on_floors(self, areas: list[InArea]) -> dict[str, list[InArea]]:
-        """Return areas by the names of their floors, from the lowest; those on none come last, under an empty name."""
+        """Return areas by floor name, the lowest first; areas without a floor come last, under an empty name."""
         registry, floors = ar.async_get(self.hass), fr.async_get(self.hass)
         known = {floor.floor_id: floor for floor in floors.async_list_floors()}
         by_floor: defaultdict[str | None, list[InArea]] = defaultdict(list)
@@ -176,7 +176,7 @@ class Overview:
         return "".join(f"{domain}: {'; '.join(sorted(domains[domain]))}\n" for domain in sorted(domains))
 
     def _named(self, entity: ExposedEntity) -> str:
-        """Return all names of an entity, and the end of its id where that is wanted and does not follow from the first."""
+        """Return all names of an entity, and the end of its id if a tool needs it and the name does not determine it."""
         names = assist_names(self.hass, entity)
         told = joined_names(names)
         if not told or not self.tells_ids:
@@ -186,7 +186,7 @@ class Overview:
 
 
 def find_entity_list(assist_prompt: str) -> tuple[int, int, int]:
-    """Return start and end of Assist's list of entities, and their number; 0 when the list is not found whole."""
+    """Return start and end of Assist's list of entities, and their number; 0 if the list is not as expected."""
     start = end = assist_prompt.find(ASSIST_OVERVIEW) + len(ASSIST_OVERVIEW)
     count = 0
     if start >= len(ASSIST_OVERVIEW):

@@ -1,1 +1,1 @@
-"""Charts: the course of numbers and states as an SVG."""
+"""Charts: numbers and states over time as SVG."""

@@ -1,4 +1,4 @@
-"""What a chart is drawn from. Times in seconds since the epoch."""
+"""The data of a chart. Times are in seconds since the epoch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,38 +6,38 @@ from enum import Enum
 from typing import Final
 
 _TOGETHER: Final = 1.0
-"""Seconds between two parts that still belong together."""
+"""The most seconds between two parts of one line."""
 AT_REST: Final = frozenset(
     {"off", "closed", "locked", "not_home", "idle", "standby", "docked", "clear", "disarmed", "false", "no"}
 )
-"""States in which nothing happens."""
+"""Idle states."""
 
 
 class CurveKind(Enum):
-    """How a curve is drawn."""
+    """The style of a curve."""
 
     STEPS = "steps"
-    """Each value holds until the next one."""
+    """Each value lasts until the next one."""
     MEAN = "mean"
-    """A line through means, with a band from lowest to highest."""
+    """A line through the means, with a band from minimum to maximum."""
     BARS = "bars"
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePart:
-    """A part of a curve; where there is no part, nothing is known."""
+    """A part of a curve; between parts, the value is unknown."""
 
     start: float
     end: float
     low: float
     high: float
     value: float
-    """The mean, or what held in the end."""
+    """The mean, or the last value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The course of a number."""
+    """A number over time."""
 
     name: str
     unit: str | None
@@ -45,7 +45,7 @@ class Curve:
     parts: Sequence[CurvePart]
 
     def runs(self) -> Iterator[list[CurvePart]]:
-        """Yield the parts that nothing lies between."""
+        """Yield lists of adjacent parts."""
         run: list[CurvePart] = []
         for part in self.parts:
             if run and part.start - run[-1].end > _TOGETHER:
@@ -57,18 +57,18 @@ class Curve:
 
 
 type Turn = tuple[float, float, str]
-"""From when, until when, which state; where there is no turn, nothing is known."""
+"""The start, end and state of a period; between periods, the state is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stripe:
-    """The course of a state."""
+    """A state over time."""
 
     name: str
     turns: Sequence[Turn]
 
 
 def longest_active(turns: Sequence[Turn]) -> str:
-    """Return the state in which most happened among turns that are too short to be seen: one at rest only where all are."""
+    """Return the longest state among periods that are too short to draw; an idle one only if all are idle."""
     active = [turn for turn in turns if turn[2] not in AT_REST] or turns
     return max(active, key=lambda turn: turn[1] - turn[0])[2]

@@ -1,4 +1,4 @@
-"""The course of numbers and states as an SVG, which brings its own ground along: it reads well on light and on dark."""
+"""Draw numbers and states over time as SVG with its own background, readable on light and dark pages."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
@@ -17,13 +17,13 @@ _LEFT, _RIGHT, _TOP = 54, 468, 8
 _LINE, _PLOT, _STRIPE = 19, 130, 18
 _MOST_VALUES, _MOST_TIMES = 4, 6
 _LETTER: Final = 7.0
-"""How wide a letter is, about."""
+"""The approximate width of a letter."""
 _SEEN: Final = 1.5
-"""The least width of a state."""
+"""The minimum width of a state."""
 
 
 def draw(title: str, curves: Sequence[Curve], stripes: Sequence[Stripe], start: float, end: float) -> str:
-    """Return the chart of a span: the curves of each unit together, and the stripes below them."""
+    """Return the chart of a time span: one plot for the curves of each unit, and the states below."""
     drawing = _Drawing(start, end)
     for key in dict.fromkeys(map(_plot_of, curves)):
         drawing.add_plot([curve for curve in curves if _plot_of(curve) == key])
@@ -40,22 +40,22 @@ def draw(title: str, curves: Sequence[Curve], stripes: Sequence[Stripe], start: 
 
 
 def _plot_of(curve: Curve) -> tuple[str | None, bool]:
-    """Return which curves are drawn together."""
+    """Return the key of the plot that a curve belongs to."""
     return curve.unit, curve.kind is CurveKind.BARS
 
 
 class _Drawing:
-    """What is drawn so far, from top to bottom."""
+    """The drawing so far, from top to bottom."""
 
     def __init__(self, start: float, end: float) -> None:
-        """Begin at the top."""
+        """Start at the top."""
         self.start, self.end = start, max(end, start + 1)
         self.ticks = time_ticks(self.start, self.end, _MOST_TIMES)
         self.y: float = _TOP
         self.marks: list[str] = []
 
     def x(self, moment: float) -> float:
-        """Return where a moment is."""
+        """Return the x coordinate of a time."""
         share = (min(max(moment, self.start), self.end) - self.start) / (self.end - self.start)
         return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
 
@@ -111,7 +111,7 @@ class _Drawing:
         self.y = bottom + 6
 
     def _steps(self, part: CurvePart) -> Iterator[tuple[float, float]]:
-        """Yield the points of a part: all that it reached, and what held then."""
+        """Yield the points of a part: its extremes and its last value."""
         begin = self.x(part.start)
         if part.low != part.high:
             yield from ((begin, part.low), (begin, part.high))
@@ -146,7 +146,7 @@ class _Drawing:
 
 
 COLORS: Final = 6
-"""How many curves or states are told apart; more begin anew."""
+"""The number of colours; further curves or states use them again."""
 STYLE: Final = (
     "text{font:12px system-ui,sans-serif;fill:#3d434a}.b{fill:#f7f8f9}.g{stroke:#cdd2d8}"
     ".l{stroke-width:1.7;stroke-linejoin:round}.a{opacity:.25}"
@@ -161,13 +161,13 @@ STYLE: Final = (
 
 
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What no XML may hold."""
+"""Characters that XML does not allow."""
 _DIGITS: Final = 12
 _NAME: Final = 44
 
 
 def level_text(level: float) -> str:
-    """Return a round value, short enough to stand beside the plot."""
+    """Return a round value as a short label."""
     for size, letter in ((1e9, "G"), (1e6, "M")):
         if abs(level) >= size:
             return f"{number(level / size, decimals=_DIGITS)}{letter}"
@@ -176,7 +176,7 @@ def level_text(level: float) -> str:
 
 
 def as_xml(text: str) -> str:
-    """Return a text as XML."""
+    """Return a text escaped for XML."""
     return escape(_UNWRITABLE.sub("", text))
 
 
@@ -194,7 +194,7 @@ _MONTH_MINUTES: Final = 31 * _DAY_MINUTES
 
 
 def value_ticks(low: float, high: float, most: int) -> list[float]:
-    """Return round values from one at or below low to one at or above high, about as many as may be at most."""
+    """Return about `most` round values that cover a range."""
     length = (high - low) or abs(high) or 1.0
     exact = length / most
     power = floor(log10(exact))
@@ -206,7 +206,7 @@ def value_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
-    """Return round local times within a span, at most about as many, as seconds since the epoch, each with its words."""
+    """Return about `most` round local times within a span, in seconds since the epoch, with their labels."""
     minutes = (end - start) / 60
     first, last = _local(start).date(), _local(end).date()
     days = [first + timedelta(days=count) for count in range((last - first).days + 1)]
@@ -227,7 +227,7 @@ def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
 
 
 def _within(moments: list[datetime], words: str, at_midnight: str, start: float, end: float) -> list[tuple[float, str]]:
-    """Return those of local times that there are and that lie in a span."""
+    """Return the local times that exist and are within a span."""
     zone = dt_util.get_default_time_zone()
     ticks = []
     for naive in moments:

@@ -1,1 +1,1 @@
-"""The entities that an assistant may see, with their names, texts and values; the rest does not exist for it."""
+"""The exposed entities of an assistant, with their names, texts and values; everything else does not exist for it."""

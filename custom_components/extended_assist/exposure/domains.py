@@ -1,4 +1,4 @@
-"""What is known of domains, each table once."""
+"""Tables of domains."""
 
 from typing import Final
 
@@ -10,18 +10,18 @@ HELPERS: Final = frozenset(
         *("schedule", "timer"),
     }
 )
-"""Helpers that people make in the UI."""
+"""Helpers that users create in the UI."""
 WITH_ENTITIES: Final = frozenset(
     {*map(str, Platform), *HELPERS}
     | {"alert", "automation", "group", "person", "plant", "proximity", "script", "sun", "zone"}
 )
-"""Domains of entities, whether or not a home has any."""
+"""Domains with entities, whether or not this home has any."""
 ON_OFF: Final = frozenset(
     {"automation", "binary_sensor", "calendar", "fan", "group", "humidifier", "input_boolean", "light", "remote"}
     | {"schedule", "script", "siren", "switch", "update"}
 )
-"""Domains whose states are on and off; an entity that has another one all the same is found out."""
+"""Domains whose states are on and off; other states of their entities are detected."""
 NUMBERS: Final = frozenset({"counter", "input_number", "number"})
 """Domains whose states are numbers."""
 ONLY_RUN: Final = frozenset({"automation", "button", "event", "input_button", "scene", "script"})
-"""Domains whose state says when something was run or pressed: nothing that could be brought back."""
+"""Domains whose state is the time of the last run or press, which cannot be restored."""

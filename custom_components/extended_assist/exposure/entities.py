@@ -1,4 +1,4 @@
-"""What this assistant may see: the only door to entities, and the one rule for what is a secret."""
+"""The entities that an assistant may see: the only door to entities."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -36,9 +36,9 @@ __all__ = [
 
 _SUGGESTIONS = 4
 _SLICE = 200
-"""Entities whose names are compared in one go while Home Assistant does other things, too."""
+"""The entities whose names are compared before the event loop gets a turn."""
 _COMMON_NAMES = frozenset({"", "home", "home assistant"})
-"""Names of entities that are words of everyday sentences."""
+"""Entity names that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 _MARKS = re.compile(r"[^\w.]+|\.(?!\w)|(?<!\w)\.")
 _PLAIN = frozenset({bool, int, float})
@@ -46,14 +46,14 @@ _SHOWN = (int, float, bytes, date, time, timedelta, Enum)
 
 
 class NotExposedError(ToolError):
-    """A name, id or area is unknown or not exposed: from outside, the two look the same."""
+    """A name, id or area is unknown or not exposed; callers cannot tell the difference."""
 
     hint: Callable[[], Awaitable[str]] | None = None
-    """What finds out what to do instead; it takes longer than the event loop should be held."""
+    """Returns advice; it runs outside of the event loop because it takes long."""
 
 
 async def async_told(error: ToolError) -> str:
-    """Return the words of an error, with advice where it comes from a name that was not found."""
+    """Return the words of an error, with advice if a name was not found."""
     cause: BaseException | None = error
     while cause is not None and not (isinstance(cause, NotExposedError) and cause.hint):
         cause = cause.__cause__
@@ -66,14 +66,14 @@ class ExposedEntity:
 
     entity_id: str
     names: tuple[str, ...]
-    """The name shown to the user, then the aliases."""
+    """The display name, then the aliases."""
     area_names: tuple[str, ...]
     """The name of the area, then its aliases; empty without an area."""
     state: State
 
     @property
     def name(self) -> str:
-        """Return the name shown to the user."""
+        """Return the display name."""
         return self.names[0]
 
     @property
@@ -88,12 +88,12 @@ class ExposedEntity:
 
     @property
     def unit(self) -> str | None:
-        """Return the unit of a state that is a number, an empty one where it has none; None for any other state."""
+        """Return the unit of a numeric state, empty if it has none; None for any other state."""
         return unit_of(self.state)
 
 
 def unit_of(state: State) -> str | None:
-    """Return the unit of a state that is a number, an empty one where it has none; None for any other state."""
+    """Return the unit of a numeric state, empty if it has none; None for any other state."""
     if unit := state.attributes.get("unit_of_measurement"):
         # What is no unit can be anybody's words.
         return str(unit) if is_fixed_unit(str(unit)) else ""
@@ -101,9 +101,9 @@ def unit_of(state: State) -> str | None:
 
 
 class Exposure:
-    """What one assistant may see, as it is during one tool call.
+    """The entities and values that one assistant may see during one tool call.
 
-    Made anew for every call: the user may change exposure in the middle of a conversation.
+    Each call gets a new one: the user may change the exposure in the middle of a conversation.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class Exposure:
         *,
         reader: User | None = None,
     ) -> None:
-        """Take the assistant whose exposure counts, from the llm context, and the external statistics of the options.
+        """Store the assistant, from the LLM context, and the external statistics of the options.
 
-        For a reader, what their groups may not read in Home Assistant is not exposed either.
+        For a reader, entities that their groups may not read in Home Assistant are hidden, too.
         """
         self._hass = hass
         self._assistant = assistant
@@ -124,27 +124,27 @@ class Exposure:
         self.external_statistics = frozenset(filter(_is_external, external_statistics))
 
     def is_exposed(self, entity_id: str) -> bool:
-        """Return whether an entity exists and is exposed; may be asked from any thread."""
+        """Return whether an entity exists and is exposed; callable from any thread."""
         return self.state(entity_id) is not None
 
     def is_awaited(self, entity_id: str) -> bool:
-        """Return whether an entity would be exposed that has no state, as while its integration is loaded anew."""
+        """Return whether an entity without a state would be exposed, such as while its integration reloads."""
         return self._hass.states.get(entity_id) is None and self._decide(self._may_see, entity_id)
 
     def state(self, entity_id: str) -> State | None:
-        """Return the state of an exposed entity; may be asked from any thread."""
+        """Return the state of an exposed entity; callable from any thread."""
         state = self._hass.states.get(entity_id)
         return state if state and self._decide(self._should_expose, state) else None
 
     def states(self, domain: str | None = None) -> list[State]:
-        """Return the states of all exposed entities, or of one domain; may be asked from any thread."""
+        """Return the states of all exposed entities, or of one domain; callable from any thread."""
         return self._decide(
             lambda: [state for state in self._hass.states.async_all(domain) if self._should_expose(state)]
         )
 
     @callback
     def _should_expose(self, state: State) -> bool:
-        """The user's decision about an entity."""
+        """Return the user's decision about an entity."""
         return self._may_see(state.entity_id)
 
     @callback
@@ -155,14 +155,14 @@ class Exposure:
         return self._reader is None or self._reader.permissions.check_entity(entity_id, POLICY_READ)
 
     def _decide[*Ts, R](self, question: Callable[[*Ts], R], *args: *Ts) -> R:
-        """Ask on the event loop: the first question about an entity writes the answer into a registry."""
+        """Ask Home Assistant on the event loop: the first question about an entity stores the answer in a registry."""
         if get_ident() == self._hass.loop_thread_id:
             return question(*args)
         return run_callback_threadsafe(self._hass.loop, question, *args).result()
 
     @callback
     def is_statistic_exposed(self, statistic_id: str) -> bool:
-        """Return whether a statistic is visible: as its entity is, or an external one as the user named it."""
+        """Return whether a statistic is visible: through its entity, or as an external one that the user listed."""
         if _is_external(statistic_id):
             return statistic_id in self.external_statistics
         return self.is_exposed(statistic_id)
@@ -180,18 +180,18 @@ class Exposure:
 
     @callback
     def entity(self, entity_id: str) -> ExposedEntity | None:
-        """Return an exposed entity; for one or a few, without a look at the whole home."""
+        """Return an exposed entity or None, without reading all entities."""
         return self._describe(state) if (state := self.state(entity_id)) else None
 
     @callback
     def _describe(self, state: State) -> ExposedEntity:
-        """Add the names under which people know an entity."""
+        """Return an entity with its names, aliases and area."""
         names, area_names = async_get_names(self._hass).names(state)
         return ExposedEntity(state.entity_id, names, area_names, state)
 
     @callback
     def decimals(self, entity_id: str) -> int | None:
-        """Return the decimals with which Home Assistant shows a sensor, where the user or its integration chose them."""
+        """Return the display precision of a sensor that the user or its integration chose, or None."""
         entry = er.async_get(self._hass).async_get(entity_id)
         options: Mapping[str, Any] = entry.options.get("sensor", {}) if entry else {}
         decimals: int | None = options.get("display_precision", options.get("suggested_display_precision"))
@@ -199,19 +199,19 @@ class Exposure:
 
     @callback
     def shown(self, entity: ExposedEntity, state: str | None = None) -> str | float:
-        """Return the state of an entity, or another one that it had, as it is told: a number where it is one."""
+        """Return a current or past state of an entity as tools return it: a number if it is one."""
         return shown(state or entity.state.state, entity.unit, self.decimals(entity.entity_id))
 
     @callback
     def hidden_ids(self) -> set[str]:
-        """Return the ids of all entities that exist and are not exposed, for a place where they cannot be asked for."""
+        """Return the ids of all existing entities that are not exposed, for a process that cannot ask for them."""
         known = {*self._hass.states.async_entity_ids(), *er.async_get(self._hass).entities}
         return known - self.ids
 
     def in_area(self, area: str) -> list[ExposedEntity]:
         """Return the exposed entities of an area, given by name or alias.
 
-        Raises NotExposedError when no area with exposed entities has that name.
+        Raises NotExposedError if no area with exposed entities has that name.
         """
         wanted = normalize(area)
         found = [entity for entity in self.entities.values() if wanted in map(normalize, entity.area_names)]
@@ -224,10 +224,10 @@ class Exposure:
         return found
 
     def search(self, text: str, among: Iterable[ExposedEntity] | None = None, domain: str = "") -> list[ExposedEntity]:
-        """Return the exposed entities that a text means, of all, of some or of a domain, best kind of match only.
+        """Return the exposed entities that a text means, optionally of some entities or a domain; only the best kind of match.
 
-        In order: the entity id; a name or alias, alone or beside its area's name; all words of the text in the id, a
-        name or the area's name.
+        The kinds, best first: the entity id; a name or alias, with or without the area's name; all words of the text in the
+        id, a name or the area's name.
         """
         names, wanted = async_get_names(self._hass), normalize(text)
         pool = None if among is None else {entity.entity_id: entity for entity in among}
@@ -239,14 +239,14 @@ class Exposure:
     def _visible(
         self, entity_ids: Iterable[str], pool: dict[str, ExposedEntity] | None, domain: str
     ) -> list[ExposedEntity]:
-        """Return those of a pool, or of all that are exposed, in the order of their ids."""
+        """Return the exposed entities of a pool, or all, ordered by id."""
         wanted = [entity_id for entity_id in entity_ids if not domain or entity_id.startswith(f"{domain}.")]
         return list(filter(None, map(self.entity if pool is None else pool.get, sorted(wanted))))
 
     def resolve(self, text: str) -> list[ExposedEntity]:
         """Return the exposed entities that a text means, as in search.
 
-        Raises NotExposedError, naming the nearest exposed entities, when there is none.
+        Raises NotExposedError, naming the most similar exposed entities, if there are none.
         """
         if entity := self.entity(text.strip().lower()):
             return [entity]
@@ -257,7 +257,7 @@ class Exposure:
         raise error
 
     async def async_nearest(self, text: str) -> str:
-        """Return which exposed entities have a name or id like a text, aside from the event loop."""
+        """Return the exposed entities whose name or id is similar to a text, computed in the executor."""
         like = await self._hass.async_add_executor_job(async_get_names(self._hass).like, normalize(text))
         found = filter(None, map(self.entity, like))
         visible = islice((one for one in found if is_fixed_name(self._hass, one.state)), _SUGGESTIONS)
@@ -266,7 +266,7 @@ class Exposure:
         return "Call extended_assist__get_entities to see what is exposed."
 
     def visible_attributes(self, state: State) -> dict[str, Any]:
-        """The attributes of an exposed entity without secrets and without traces of hidden entities."""
+        """Return the attributes of an exposed entity without secrets and without hidden entities."""
         return {
             name: visible
             for name, value in state.attributes.items()
@@ -275,39 +275,39 @@ class Exposure:
         }
 
     def visible_attribute(self, state: State, name: str) -> Any:
-        """One attribute of an exposed entity as in visible_attributes, or None."""
+        """Return one attribute of an exposed entity as in visible_attributes, or None."""
         if name not in state.attributes or self._hides_key(name):
             return None
         return self.visible_value(state.attributes[name])
 
     def visible_value(self, value: Any) -> Any:
-        """A value, of an attribute, a response or the past, without secrets and what names a hidden entity, or None."""
+        """Return a value of an attribute, a response or the past without secrets and hidden entities, or None."""
         return sifted(value, self._hides_key, self._hides)
 
     def _hides_key(self, name: str) -> bool:
-        """Whether nothing is shown under a key."""
+        """Return whether a key is hidden."""
         return is_secret_key(name) or self._hides(name)
 
     def _hides(self, value: Any) -> bool:
-        """Whether a text, number or the like is not shown."""
+        """Return whether a text, number or other scalar is hidden."""
         if isinstance(value, str):
             return is_secret_text(value) or ("." in value and self._names_hidden_id(value))
         # An object of an integration may hold or fetch anything.
         return not isinstance(value, _SHOWN)
 
     def _names_hidden_id(self, text: str) -> bool:
-        """Whether a text holds the id of a hidden entity."""
+        """Return whether a text contains the id of a hidden entity."""
         return any(map(self._is_hidden, _ENTITY_ID.findall(text)))
 
     def names_hidden(self, text: str) -> bool:
-        """Return whether a text that Home Assistant wrote, such as an error, holds the id or name of a hidden entity."""
+        """Return whether a text of Home Assistant, such as an error, contains the id or name of a hidden entity."""
         if self._names_hidden_id(text.lower()):
             return True
         folded, names = f" {_folded(text)} ", self._hidden_names
         return any(f" {name} " in folded for word in {*folded.split()} & names.keys() for name in names[word])
 
     async def async_prepare(self) -> None:
-        """Look at the whole home in slices, so that names_hidden and others need not do so at once."""
+        """Read all entities in slices, so that names_hidden and others need not do it at once."""
         for hidden in self._look():
             await asyncio.sleep(0)
             if hidden is not None:
@@ -315,12 +315,12 @@ class Exposure:
 
     @cached_property
     def _hidden_names(self) -> dict[str, list[str]]:
-        """Return the names of hidden entities that are no names of exposed ones, by their first words."""
+        """Return the names of hidden entities that no exposed entity has, by their first words."""
         *_, hidden = self._look()
         return hidden or {}
 
     def _look(self) -> Iterator[dict[str, list[str]] | None]:
-        """Yield None after each slice of the home, and in the end the names that are hidden ones only, by their first words."""
+        """Yield None after each slice of the entities, and finally the names that only hidden entities have."""
         found: dict[str, ExposedEntity] = {}
         known, hidden = set(_COMMON_NAMES), set()
         for states in batched(self._hass.states.async_all(), _SLICE, strict=False):
@@ -339,13 +339,13 @@ class Exposure:
         yield names
 
     def _is_hidden(self, entity_id: str) -> bool:
-        """Return whether an id belongs to an entity that exists and is not exposed."""
+        """Return whether an id belongs to an existing entity that is not exposed."""
         exists = self._hass.states.get(entity_id) is not None or entity_id in er.async_get(self._hass).entities
         return exists and not self.is_exposed(entity_id)
 
 
 def _folded(text: str) -> str:
-    """Return the words of a text as names are compared, without marks; a dot within a word stays."""
+    """Return the words of a text for comparing names, without punctuation except dots inside words."""
     return normalize(_MARKS.sub(" ", text))
 
 

@@ -52,7 +52,7 @@ _MORE_ATTRIBUTES: Final[Mapping[str, frozenset[str]]] = {
     "vacuum": frozenset({"battery_level", "fan_speed", "fan_speed_list"}),
     "zone": frozenset({"passive", "persons", "radius"}),
 }
-"""Attributes that Home Assistant's components set and their translations do not name."""
+"""Attributes that Home Assistant's components set but do not translate."""
 _SHARED_ATTRIBUTES: Final = frozenset({*EntityStateAttribute, "editable", "entity_id", "group_members", "state_class"})
 _IDS: Final = frozenset({"entity_id", "group_members", "persons", "device_trackers"})
 """Attributes that list entities."""
@@ -66,7 +66,7 @@ _LISTS: Final = {
     "swing_horizontal_modes": "swing_horizontal_mode",
     "swing_modes": "swing_mode",
 }
-"""Attributes that list the values that another one can have."""
+"""Attributes that list the possible values of another attribute."""
 _UNITS_BESIDE: Final = frozenset(
     {"precipitation_unit", "pressure_unit", "temperature_unit", "visibility_unit", "wind_speed_unit"}
 )
@@ -86,9 +86,9 @@ _MONEY: Final = frozenset(
         *("p", "gr", "øre", "öre"),
     }
 )
-"""Signs of currencies and of their hundredths."""
+"""Currency signs and codes, also of subunits."""
 _COUNTS: Final = frozenset({"bpm", "steps", "pcs", "times", "people", "items", "devices", "pages", "kcal/d"})
-"""Units of what is counted that integrations use beside Home Assistant's own."""
+"""Units of counts that integrations use beside Home Assistant's own units."""
 _PLATFORMS_OF_OTHERS: Final = frozenset(
     {
         *("bluetooth_le_tracker", "bluetooth_tracker", "bluetooth", "dlna_dmr", "mobile_app", "mqtt", "nmap_tracker"),
@@ -106,22 +106,22 @@ _PLATFORMS_OF_OTHERS: Final = frozenset(
         *("homekit_controller", "private_ble_device", "steam_online", "xbox"),
     }
 )
-"""Integrations that are no hubs and yet take names, in whatever domain, from what comes into reach or from accounts."""
+"""Integrations that are no hubs but take names from nearby devices or from accounts."""
 _SAMPLES: Final = frozenset({"demo", "kitchen_sink"})
-"""Integrations whose names Home Assistant has written."""
+"""Demo integrations, whose names Home Assistant defines."""
 NAMED_BY_OTHERS: Final = frozenset({"device_tracker", "geo_location", "media_player"})
-"""Domains whose entities can appear by themselves, under a name that somebody outside has chosen."""
+"""Domains whose entities can appear by themselves, with names that others chose."""
 
 
 def is_plain(value: Any) -> bool:
-    """Return whether a value is a number, a time, a truth value or none, as such or as text."""
+    """Return whether a value is a number, time, boolean or None, as such or as text."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return value in _NO_VALUE or _NUMBER.fullmatch(value) is not None or is_time(value)
     return isinstance(value, _PLAIN_TYPES)
 
 
 def is_time(text: str) -> bool:
-    """Return whether a text is a time or date, as Home Assistant writes them."""
+    """Return whether a text is a time or date in Home Assistant's format."""
     return _TIME.fullmatch(text) is not None
 
 
@@ -132,7 +132,7 @@ def is_fixed_word(domain: str, value: str) -> bool:
 
 @callback
 def is_fixed_state(hass: HomeAssistant, state: State, value: str | None = None) -> bool:
-    """Return whether a state of an entity, by default the one that it has, is fixed."""
+    """Return whether a state of an entity, by default the current one, is fixed."""
     value = state.state if value is None else value
     if is_fixed_word(state.domain, value):
         return True
@@ -143,7 +143,7 @@ def is_fixed_state(hass: HomeAssistant, state: State, value: str | None = None) 
 
 @callback
 def may_have_free_states(hass: HomeAssistant, state: State) -> bool:
-    """Return whether an entity, by its kind, can have other states than fixed ones, now or in the past."""
+    """Return whether an entity of this kind can have free states, now or in the past."""
     if state.domain in ("device_tracker", "person"):
         return True
     if {ATTR_UNIT_OF_MEASUREMENT, "state_class"} & state.attributes.keys() or _states_of(state.domain) - {"on", "off"}:
@@ -153,7 +153,7 @@ def may_have_free_states(hass: HomeAssistant, state: State) -> bool:
 
 @callback
 def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any) -> bool:
-    """Return whether the name of an attribute and a value of it are fixed."""
+    """Return whether the name and a value of an attribute are fixed."""
     if isinstance(value, str) and _is_known_value(state.domain, name, str.__str__(value)):
         return True
     if not is_fixed_attribute_name(state, name):
@@ -175,7 +175,7 @@ def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any)
 
 @lru_cache(16_384)
 def _is_known_value(domain: str, name: str, value: str) -> bool:
-    """Return whether a value of an attribute is fixed for every entity of a domain that has such an attribute."""
+    """Return whether a value of an attribute is fixed for all entities of a domain."""
     if name not in _SHARED_ATTRIBUTES and name not in _attributes_of(domain):
         return False
     if is_plain(value):
@@ -190,9 +190,9 @@ def _is_known_value(domain: str, name: str, value: str) -> bool:
 
 @callback
 def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
-    """Return whether an administrator gave an entity its name, put it into an area, or set it up by itself.
+    """Return whether an administrator named an entity, assigned its area, or set it up individually.
 
-    What comes into being by itself, as players, trackers and the devices of a hub or broker do, brings its own name.
+    Entities that appear by themselves, such as players, trackers and devices of a hub or broker, bring their own names.
     """
     entry = er.async_get(hass).async_get(state.entity_id)
     device = dr.async_get(hass).async_get(entry.device_id) if entry and entry.device_id else None

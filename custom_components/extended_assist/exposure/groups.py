@@ -1,4 +1,4 @@
-"""What an entity moves besides itself."""
+"""Groups: the entities that an action on an entity also affects."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ _MEMBERS_SET = frozenset(_MEMBERS)
 
 @callback
 def members_of(hass: HomeAssistant, entity_id: str) -> list[str]:
-    """Return all existing entities that an entity moves when it is acted on, through groups in groups."""
+    """Return all existing entities that an action on an entity also affects, through nested groups."""
     members: dict[str, None] = {}
     if (state := hass.states.get(entity_id)) is None or not moves_others(hass, state):
         return []
@@ -29,7 +29,7 @@ def members_of(hass: HomeAssistant, entity_id: str) -> list[str]:
 
 @callback
 def is_group(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether an entity stands for its members, unlike a speaker that plays together with others."""
+    """Return whether an entity represents its members; a speaker that plays together with others does not."""
     if (state := hass.states.get(entity_id)) is None or not moves_others(hass, state):
         return False
     members = set(listed_members(hass, entity_id))
@@ -38,7 +38,7 @@ def is_group(hass: HomeAssistant, entity_id: str) -> bool:
 
 @callback
 def moves_others(hass: HomeAssistant, state: State) -> bool:
-    """Return whether an entity may have members; a quick look, for many entities at once."""
+    """Return whether an entity may have members; a fast check for many entities."""
     return not _MEMBERS_SET.isdisjoint(state.attributes) or (
         (entity := group.get_group_entities(hass).get(state.entity_id)) is not None and entity.group is not None
     )
@@ -59,7 +59,7 @@ def listed_members(hass: HomeAssistant, entity_id: str) -> Iterable[str]:
 
 @callback
 def hidden_beside(hass: HomeAssistant, exposure: Exposure, entity_id: str) -> set[str]:
-    """Return the hidden entities of the same device, its settings included."""
+    """Return the hidden entities of the same device, including its configuration entities."""
     registry = er.async_get(hass)
     entry = registry.async_get(entity_id)
     if entry is None or entry.device_id is None:

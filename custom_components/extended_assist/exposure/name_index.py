@@ -1,4 +1,4 @@
-"""The names of all entities, kept as the registries have them, so that finding one costs no look at the whole home."""
+"""An index of all entity names that follows the registries, so that finding a name need not read the whole home."""
 
 import asyncio
 from collections import defaultdict
@@ -14,27 +14,27 @@ from ..const import DOMAIN
 
 _INDEX: HassKey[NameIndex] = HassKey(f"{DOMAIN}_names")
 _SLICE = 100
-"""Entities that are looked at in one go while Home Assistant does other things, too."""
+"""The entities that are read before the event loop gets a turn."""
 _LIKE = 0.5
-"""How like a text a name has to be to be worth naming."""
+"""The least similarity of a name to be suggested."""
 
 type Names = tuple[tuple[str, ...], tuple[str, ...]]
-"""The names of an entity, the one shown first, and those of its area."""
+"""The names of an entity, the display name first, and those of its area."""
 
 
 def normalize(text: str) -> str:
-    """Return a text as names are compared: without case, underscores and extra space."""
+    """Return a text for comparing names: without case, underscores and extra spaces."""
     return " ".join(text.casefold().replace("_", " ").split())
 
 
 def labels_of(names: Names) -> set[str]:
-    """Return all texts that mean exactly this entity."""
+    """Return all texts that name exactly this entity."""
     own, areas = ({normalize(name) for name in part} for part in names)
     return own | {f"{area} {name}" for area in areas for name in own}
 
 
 def name_of(state: State) -> str:
-    """Return the name that an entity shows, as a text: states may be set with anything for a name."""
+    """Return the display name of an entity as text: a state can have any value as its name."""
     return str(state.name).strip()
 
 
@@ -48,7 +48,7 @@ def aliases_of(hass: HomeAssistant, state: State, *, allow_empty: bool = True) -
 
 @callback
 def names_of(hass: HomeAssistant, state: State) -> Names:
-    """Collect the names under which people know an entity."""
+    """Return the names and aliases of an entity and of its area."""
     entry = er.async_get(hass).async_get(state.entity_id)
     names = aliases_of(hass, state, allow_empty=False)
     area_id = entry.area_id if entry else None
@@ -62,17 +62,17 @@ def names_of(hass: HomeAssistant, state: State) -> Names:
 
 
 class NameIndex:
-    """Which entities a text names, hidden ones as well: whoever asks tells only what is exposed."""
+    """Finds entities by text, hidden ones too: callers must only show exposed ones."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin to follow what can change names."""
+        """Start to follow changes of names."""
         self._hass = hass
         self._names: dict[str, Names] = {}
         self._labels: dict[str, set[str]] = {}
         self._texts: dict[str, str] = {}
         self._ids: defaultdict[str, set[str]] = defaultdict(set)
         self._waiting = dict.fromkeys(hass.states.async_entity_ids())
-        """What has not been looked at yet."""
+        """Entities that are not indexed yet."""
         bus = hass.bus
         bus.async_listen(EVENT_STATE_CHANGED, self._async_state_changed, event_filter=_is_renamed)
         bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_updated)
@@ -80,7 +80,7 @@ class NameIndex:
         bus.async_listen(ar.EVENT_AREA_REGISTRY_UPDATED, self._async_area_updated)
 
     async def async_fill(self) -> None:
-        """Look at everything, in slices."""
+        """Index all entities, in slices."""
         while self._waiting:
             self._look(list(self._waiting)[:_SLICE])
             await asyncio.sleep(0)
@@ -92,20 +92,20 @@ class NameIndex:
 
     @callback
     def named(self, label: str) -> set[str]:
-        """Return the ids of what a text, as names are compared, means exactly."""
+        """Return the ids of the entities that a normalized text names exactly."""
         self._look(list(self._waiting))
         return self._ids.get(label) or set()
 
     @callback
     def containing(self, words: list[str]) -> list[str]:
-        """Return the ids of what has all words in its id, names or area."""
+        """Return the ids of the entities with all words in their id, names or area."""
         self._look(list(self._waiting))
         first, *others = words
         found = [entity_id for entity_id, text in self._texts.items() if first in text]
         return [entity_id for entity_id in found if all(word in self._texts[entity_id] for word in others)]
 
     def like(self, text: str) -> list[str]:
-        """Return the ids of what has a name or id like a text, nearest first; takes long, and runs in any thread."""
+        """Return the ids of the entities with a similar name or id, best first; slow, and callable from any thread."""
         matcher = SequenceMatcher(b=text)
         nearest: dict[str, float] = {}
         for entity_id, labels in list(self._labels.items()):
@@ -119,7 +119,7 @@ class NameIndex:
         return sorted(nearest, key=lambda entity_id: (-nearest[entity_id], entity_id))
 
     def _look(self, entity_ids: Iterable[str]) -> None:
-        """Take in entities as they are now."""
+        """Update the index for some entities."""
         for entity_id in entity_ids:
             self._waiting.pop(entity_id, None)
             for label in self._labels.pop(entity_id, ()):
@@ -138,7 +138,7 @@ class NameIndex:
 
     @callback
     def _async_state_changed(self, event: Event[EventStateChangedData]) -> None:
-        """Follow what comes, goes or is called differently."""
+        """Follow new, removed and renamed states."""
         self._look((event.data["entity_id"],))
 
     @callback
@@ -148,7 +148,7 @@ class NameIndex:
 
     @callback
     def _async_device_updated(self, event: Event[dr.EventDeviceRegistryUpdatedData]) -> None:
-        """Follow names and areas of devices, which those of their parts can follow."""
+        """Follow names and areas of devices, which their entities can use."""
         device_id = event.data["device_id"]
         parts = dr.async_entries_for_parent_device(dr.async_get(self._hass), device_id)
         self._look_at_devices({device_id, *(part.id for part in parts)})
@@ -163,14 +163,14 @@ class NameIndex:
             )
 
     def _look_at_devices(self, device_ids: set[str]) -> None:
-        """Take in the entities of devices as they are now."""
+        """Update the index for the entities of devices."""
         for device_id in device_ids:
             self._look(entry.entity_id for entry in er.async_entries_for_device(er.async_get(self._hass), device_id))
 
 
 @callback
 def _is_renamed(data: EventStateChangedData) -> bool:
-    """Return whether a change of a state can be one of a name."""
+    """Return whether a state change can be a new name."""
     old, new = data["old_state"], data["new_state"]
     return (
         old is None or new is None or old.attributes.get(ATTR_FRIENDLY_NAME) != new.attributes.get(ATTR_FRIENDLY_NAME)
@@ -179,7 +179,7 @@ def _is_renamed(data: EventStateChangedData) -> bool:
 
 @callback
 def async_get_names(hass: HomeAssistant) -> NameIndex:
-    """Return the names of all entities."""
+    """Return the name index."""
     if _INDEX not in hass.data:
         hass.data[_INDEX] = NameIndex(hass)
     return hass.data[_INDEX]

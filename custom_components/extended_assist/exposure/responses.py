@@ -1,4 +1,4 @@
-"""What actions answered, as an assistant may see it: plain data, filtered."""
+"""Responses of actions as an assistant may see them: plain data, filtered."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, override
@@ -16,10 +16,10 @@ _NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 
 
 class AnswerExposure(Exposure):
-    """What may be told of: beside what is exposed, entities that the user has written into what was run."""
+    """The exposure for responses: it adds the entities that the user wrote into the function."""
 
     def __init__(self, hass: HomeAssistant, assistant: str, written: frozenset[str]) -> None:
-        """Take the entities that were written."""
+        """Store the entities that were written."""
         super().__init__(hass, assistant)
         self._written = written
 
@@ -30,7 +30,7 @@ class AnswerExposure(Exposure):
 
 
 def visible_response(exposure: Exposure, response: Any) -> Any:
-    """A response as plain data without credentials, and without what holds the id or name of something hidden, or None."""
+    """Return a response as plain data without credentials and without ids or names of hidden entities, or None."""
     visible = exposure.visible_value(plain(exposure, response))
     if visible is None:
         return _NOT_TOLD if isinstance(response, str) and is_secret_text(response) else None
@@ -39,7 +39,7 @@ def visible_response(exposure: Exposure, response: Any) -> Any:
 
 
 def safe_reason(exposure: Exposure, error: Exception) -> str:
-    """Return the text of an error unless it names something hidden."""
+    """Return the text of an error, or a neutral text if it names something hidden."""
     if isinstance(error, NotImplementedError):
         return _NOT_SUPPORTED  # What Home Assistant's entities raise where an integration does not override a method.
     text = str(error) or type(error).__name__
@@ -47,7 +47,7 @@ def safe_reason(exposure: Exposure, error: Exception) -> str:
 
 
 def plain(exposure: Exposure, value: Any) -> Any:
-    """A value as JSON, in which objects are what Home Assistant's own serialiser makes of them, or None."""
+    """Return a value as JSON data, in which Home Assistant's serializer converts objects, or None."""
 
     def default(item: Any) -> Any:
         return _plain_state(exposure, item) if isinstance(item, State) else json_encoder_default(item)
@@ -59,7 +59,7 @@ def plain(exposure: Exposure, value: Any) -> Any:
 
 
 def _plain_state(exposure: Exposure, state: State) -> dict[str, Any] | None:
-    """The state of an exposed entity without what it may not show, and without the context; None for a hidden one."""
+    """Return the visible part of an exposed entity's state, without its context; None for a hidden entity."""
     if not exposure.is_exposed(state.entity_id):
         return None
     return {
@@ -72,7 +72,7 @@ def _plain_state(exposure: Exposure, state: State) -> dict[str, Any] | None:
 
 
 def _without_names(value: Any, names_hidden: Callable[[str], bool]) -> Any:
-    """A response without texts that a check finds to name something hidden."""
+    """Return a response without texts that name something hidden."""
     if isinstance(value, Mapping):
         return {key: _without_names(item, names_hidden) for key, item in value.items() if not names_hidden(str(key))}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What is logged above debug says nothing of the home: no name, state, text, argument or answer, and no error's own words."""
+"""Logging above debug contains nothing of the home: no names, states, texts, arguments, answers or error messages."""
 
 import logging
 from pathlib import Path
@@ -8,9 +8,9 @@ from traceback import extract_tb
 from ..const import DOMAIN, LOGGER
 
 THREAD = f"{DOMAIN} "
-"""How the names of our threads begin."""
+"""The prefix of the names of our threads."""
 QUIET = LOGGER.getChild("quiet")
-"""For what logs by itself what it does with what it is given, such as Home Assistant's scripts: all of it is for debugging."""
+"""A logger for code that logs its data itself, such as Home Assistant's scripts: all of it becomes debug."""
 
 _FRAMES = 4
 _TELLING = (
@@ -24,29 +24,29 @@ _TELLING = (
     "homeassistant.helpers.template.extensions.serialization",
     "homeassistant.helpers.template.extensions.state",
 )
-"""Loggers that tell of triggers and templates what these hold."""
+"""Loggers that log the content of triggers and templates."""
 
 
 class Unlogged:
-    """What Home Assistant's records are recognised by as being about something of ours."""
+    """Marks objects of ours, so that Home Assistant's log records about them are recognised."""
 
     __slots__ = ()
 
 
 class UnloggedText(Unlogged, str):
-    """A name or a template of ours."""
+    """A name or template of ours."""
 
     __slots__ = ()
 
 
 def _for_debugging(record: logging.LogRecord) -> bool:
-    """Make a record one of debugging."""
+    """Change the level of a record to debug."""
     record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
     return QUIET.isEnabledFor(logging.DEBUG)
 
 
 def _ours_for_debugging(record: logging.LogRecord) -> bool:
-    """Make a record one of debugging where it is about what we run."""
+    """Change the level of a record to debug if it is about code that we run."""
     given = record.args if isinstance(record.args, tuple) else ()
     is_ours = str(record.threadName).startswith(THREAD) or any(isinstance(one, Unlogged) for one in given)
     return _for_debugging(record) if is_ours else True
@@ -58,7 +58,7 @@ for _name in _TELLING:
 
 
 def log_unexpected(doing: str) -> None:
-    """Log the error that is being handled: its kind and place. Its text may repeat anything, so that is for debugging."""
+    """Log the type and place of the current error; its message, which may contain anything, at debug level only."""
     error = sys.exception()
     kinds: list[str] = []
     cause: BaseException | None = error

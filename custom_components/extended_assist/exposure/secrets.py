@@ -1,6 +1,6 @@
-"""The one rule for what is a secret: a key by its name, a text by what it carries.
+"""The rule for secrets: a key by its name, a text by its content.
 
-Plain Python without Home Assistant, so that a small process can load this file by itself; `exposure.py` hands it on.
+Plain Python without Home Assistant, so that the worker process can import it.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,11 +9,11 @@ import re
 from typing import Any, Final
 
 DEEPEST: Final = 40
-"""Levels of dicts and lists that are looked into; what lies deeper is left out."""
+"""The most levels of mappings and lists that are searched; deeper values are left out."""
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a list."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -26,31 +26,31 @@ _SECRET_WORD: Final = re.compile(
     r"|pwd|psk|jwt|t?otp|authsig|bindkey|passkey|adbkey"
 )
 _ALONE: Final = frozenset({"authorization", "code", "codes", "pass", "userpass"})
-"""What is a secret only where it is the whole name."""
+"""Words that are a secret only as the whole name."""
 _KEY_OF: Final = _words(
     "access account aes api app application auth authenticated authentication backbone ble bridge client control decryption "
     "device encryption legacy link local master network noise priv private prv sas secret security session shared signing "
     "ssh unauthenticated wep wifi wpa"
 )
-"""Words that make a key one that opens something: private_key, but not public_key or translation_key."""
+"""Words before `key` that make it a secret: private_key, but not public_key or translation_key."""
 _CODE_OF: Final = _words(
     "access activation alarm arm auth authentication authorization backup default disarm door duress emergency entered entry "
     "fa factor garage gate guest install installer keypad lock master mfa otp pairing panel pass pin recovery secret security "
     "setup sms temporary unlock used user validation verification"
 )
-"""Words that make a code one that opens something: alarm_code, but not postal_code or error_code."""
+"""Words before `code` that make it a secret: alarm_code, but not postal_code or error_code."""
 _NO_PIN: Final = frozenset({"gpio", "input", "io", "output"})
-"""Words that make a pin one of a circuit."""
+"""Words beside `pin` that make it an electrical pin."""
 _COUNTED: Final = _words("cached completion input output prompt reasoning remaining thinking total used")
-"""Words that make tokens those of a language model."""
+"""Words beside `tokens` that make them those of a language model."""
 _ASKED: Final = frozenset({"has", "is", "max", "min", "needs", "requires"})
-"""First words of names that tell whether there is a secret or how many may be, not which."""
+"""First words of names that say whether there is a secret or how many, as in has_password."""
 _ABOUT: Final = _words(
     "age at available battery budget changed count counts date disabled enabled error exists expiration expired expires expiry "
     "format in index invalid length level lifetime limit limits low missing mode name needed protected required rule set slot state "
     "status strength supported time ttl type until usage valid"
 )
-"""Last words of names that tell something about a secret, as in code_format and token_count."""
+"""Last words of names that describe a secret, as in code_format and token_count."""
 
 # In addresses, which whoever has them can open: a signature, a token, or a user's name and password before the host.
 _SECRET_TEXT: Final = re.compile(
@@ -59,12 +59,12 @@ _SECRET_TEXT: Final = re.compile(
 )
 _GONE: Final = object()
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
-"""The types of most values, known at once: whether something is a mapping takes longer to ask."""
+"""The types of most values, for a fast check: isinstance of Mapping is slower."""
 
 
 @lru_cache(maxsize=8192)
 def is_secret_key(name: str) -> bool:
-    """Whether what has this name is a credential, or an address that carries one."""
+    """Return whether a name is that of a credential, or of an address that contains one."""
     words = _WORD.findall(_HUMPS.sub("_", name).casefold())
     if words[:2] == ["entity", "picture"]:
         return True
@@ -76,7 +76,7 @@ def is_secret_key(name: str) -> bool:
 
 
 def _is_secret_word(before: str, word: str) -> bool:
-    """Whether a word, with the one before it, names a secret."""
+    """Return whether a word, with the one before it, names a secret."""
     match word.removesuffix("s"):
         case "token":
             return before not in _COUNTED
@@ -92,28 +92,28 @@ def _is_secret_word(before: str, word: str) -> bool:
 
 
 def is_secret_text(text: str) -> bool:
-    """Whether a text carries a credential, such as an address with a token."""
+    """Return whether a text contains a credential, such as an address with a token."""
     return ("=" in text or "@" in text or "%" in text) and _SECRET_TEXT.search(text) is not None
 
 
 def without_secrets(value: Any) -> Any:
-    """The value without secrets, however deep in dicts and lists they are; None for a text that is one itself."""
+    """Return a value without the secrets at any depth; None for a text that is a secret."""
     return sifted(value, lambda key: is_secret_key(key) or is_secret_text(key), _is_secret)
 
 
 def sifted(value: Any, hides_key: Callable[[str], bool], hides: Callable[[Any], bool]) -> Any:
-    """The value without what is behind some keys and without some texts, numbers and the like; None for no value at all."""
+    """Return a value without some keys and without some scalars at any depth; None if nothing is left."""
     kept = _sifted(value, hides_key, hides, DEEPEST)
     return None if kept is _GONE else kept
 
 
 def _is_secret(value: Any) -> bool:
-    """Whether a text, number or the like is a secret."""
+    """Return whether a scalar is a secret."""
     return isinstance(value, str) and is_secret_text(value)
 
 
 def _sifted(value: Any, hides_key: Callable[[str], bool], hides: Callable[[Any], bool], depth: int) -> Any:
-    """The value as in sifted, or the mark that nothing is left."""
+    """Return a value as in sifted, or the marker for nothing."""
     if type(value) in _PLAIN:
         return _GONE if hides(value) else value
     if isinstance(value, Mapping):

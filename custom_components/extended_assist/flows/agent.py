@@ -1,4 +1,4 @@
-"""The steps for an agent."""
+"""The subentry flows for agents and AI tasks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, override
@@ -56,7 +56,7 @@ _MAY_BE_EMPTY = (CONF_PROMPT, CONF_LLM_HASS_API, CONF_FALLBACK_AGENT)
 
 
 def default_agent(models: Sequence[ModelInfo], model: str | None = None) -> ConfigSubentryData:
-    """Return the agent that a new entry starts with; its API is the entry's own."""
+    """Return the agent of a new entry; it uses the entry's own API."""
     return {
         "subentry_type": SUBENTRY_CONVERSATION,
         "title": _DEFAULT_NAME,
@@ -72,7 +72,7 @@ def default_agent(models: Sequence[ModelInfo], model: str | None = None) -> Conf
 
 
 def default_task(models: Sequence[ModelInfo], model: str | None = None) -> ConfigSubentryData:
-    """Return the model for tasks that a new entry starts with."""
+    """Return the AI task of a new entry."""
     return {
         "subentry_type": SUBENTRY_AI_TASK,
         "title": _DEFAULT_TASK_NAME,
@@ -100,7 +100,7 @@ class AgentFlow(ConfigSubentryFlow):
         return await self.async_step_init()
 
     def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
-        """Return the settings that the forms of a new agent begin with."""
+        """Return the default settings of a new agent."""
         data = dict(default_agent(entry.runtime_data.models)["data"])
         return {**data, CONF_LLM_HASS_API: [f"{DOMAIN}-{entry.entry_id}"]}
 
@@ -129,7 +129,7 @@ class AgentFlow(ConfigSubentryFlow):
         )
 
     def _init_schema(self) -> vol.Schema:
-        """Return the first form, with the APIs and models that there are."""
+        """Return the first form, with the existing APIs and models."""
         models: list[ModelInfo] = self._get_entry().runtime_data.models
         name = {vol.Required(CONF_NAME, default=self._name): TextSelector()} if self.source == "user" else {}
         return vol.Schema(
@@ -185,7 +185,7 @@ class AgentFlow(ConfigSubentryFlow):
         return errors
 
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for what depends on the model."""
+        """Ask for the options that depend on the model."""
         entry = self._get_entry()
         abilities = Abilities.of(find_model(entry.runtime_data.models, self._data[CONF_MODEL]))
         schema = model_schema(abilities, entry.data[CONF_BASE_URL])
@@ -208,7 +208,7 @@ class AgentFlow(ConfigSubentryFlow):
         )
 
     def _finish(self, data: dict[str, Any]) -> SubentryFlowResult:
-        """Store the agent; no APIs means no key."""
+        """Store the agent; without APIs, the key is left out."""
         if not data.get(CONF_LLM_HASS_API):
             data.pop(CONF_LLM_HASS_API, None)
         if self.source == "user":
@@ -217,29 +217,29 @@ class AgentFlow(ConfigSubentryFlow):
 
 
 class TaskFlow(AgentFlow):
-    """Add or change a model for tasks, which bring their instructions and tools along."""
+    """Add or change an AI task."""
 
     _name = _DEFAULT_TASK_NAME
 
     @override
     def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
-        """Return the settings that the forms of a new model for tasks begin with."""
+        """Return the default settings of a new AI task."""
         return dict(default_task(entry.runtime_data.models)["data"])
 
     @override
     def _behaviour_fields(self) -> dict[Any, Any]:
-        """Return no fields: a task brings its instructions and tools."""
+        """Return no fields: the instructions and tools come with each task."""
         return {}
 
     @override
     def _fallback_field(self) -> dict[Any, Any]:
-        """Return no field: tasks have no fallback agent."""
+        """Return no field: AI tasks have no fallback agent."""
         return {}
 
 
 @callback
 def tools_field(hass: HomeAssistant) -> dict[Any, Any]:
-    """Return the field, with the APIs that there are."""
+    """Return the field for the existing APIs."""
     apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(hass)]
     return {
         vol.Optional(CONF_LLM_HASS_API): SelectSelector(
@@ -256,11 +256,11 @@ def without_missing(hass: HomeAssistant, apis: Iterable[str]) -> list[str]:
 
 
 def check_tools(user_input: Mapping[str, Any]) -> dict[str, str]:
-    """Return the errors of the field: Assist's tools must not be chosen twice."""
+    """Return the errors of the field: Assist's tools must not be selected twice."""
     twice = sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1
     return {CONF_LLM_HASS_API: "assist_twice"} if twice else {}
 
 
 def _holds_assist(api_id: str) -> bool:
-    """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
+    """Return whether an API is Assist, or a toolbox, which contains Assist's tools."""
     return api_id == llm.LLM_API_ASSIST or is_toolbox(api_id)

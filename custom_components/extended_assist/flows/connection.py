@@ -1,4 +1,4 @@
-"""Connect to a server that speaks the Messages API."""
+"""The form for a connection to a server that speaks the Messages API."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ CONNECTION_SCHEMA = API_KEY_SCHEMA.extend(
     {vol.Optional(CONF_BASE_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))}
 )
 MEMORY_FIELD = {vol.Required(MEMORY, default=False): BooleanSelector()}
-"""Asked once; what the tools can do is chosen under the options after that."""
+"""A field of the first form only; later, the options choose the families of tools."""
 SET_UP_SCHEMA = CONNECTION_SCHEMA.extend(MEMORY_FIELD)
 
 
 def normalized(user_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the data that an entry stores: the key, empty for a server without one, and the server's address."""
+    """Return the data that an entry stores: the key, empty for a server without one, and the address."""
     base_url = user_input.get(CONF_BASE_URL, "").strip() or ANTHROPIC_URL
     return {
         CONF_API_KEY: user_input.get(CONF_API_KEY, "").strip(),
@@ -36,7 +36,7 @@ def normalized(user_input: dict[str, Any]) -> dict[str, Any]:
 
 
 async def async_check(hass: HomeAssistant, data: dict[str, Any]) -> tuple[dict[str, str], list[ModelInfo]]:
-    """Return the errors of a form with this data, and the server's models when there are none."""
+    """Return the errors of a form, and the server's models if there are none."""
     base_url = data[CONF_BASE_URL]
     if not data[CONF_API_KEY] and base_url == ANTHROPIC_URL:
         return {CONF_API_KEY: "api_key_required"}, []
@@ -53,7 +53,7 @@ async def async_check(hass: HomeAssistant, data: dict[str, Any]) -> tuple[dict[s
 
 
 def _is_web_address(text: str) -> bool:
-    """Return whether a text is an http(s) address without credentials in it."""
+    """Return whether a text is an http(s) address without credentials."""
     try:
         url = URL(text)
     except ValueError:

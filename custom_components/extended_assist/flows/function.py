@@ -1,4 +1,4 @@
-"""The steps for a function: write, try, import, export, copy."""
+"""The subentry flow for functions: write, try, import, export, copy."""
 
 from contextlib import suppress
 from types import MappingProxyType
@@ -59,11 +59,11 @@ function:
 
 
 class CodeSelector(TemplateSelector):
-    """An editor for code, which keeps a text as it is written."""
+    """A code editor that keeps the text unchanged."""
 
     @override
     def __call__(self, data: Any) -> str:
-        """Take any text: what is wrong with it is told with its line."""
+        """Accept any text: errors are reported later, with their lines."""
         return str(data)
 
 
@@ -97,13 +97,13 @@ class FunctionFlow(ConfigSubentryFlow):
     """Add or change functions."""
 
     _input: dict[str, Any]
-    """The values of the editor's fields."""
+    """The values of the form."""
     _definition: Definition
     _subentry: ConfigSubentry | None = None
-    """The function that is changed; None for one that is new."""
+    """The function that is edited; None for a new one."""
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Offer to write one, or to bring or take along many."""
+        """Offer to write a function, or to import or export several."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         self._input = {CONF_FUNCTION: _EXAMPLE}
@@ -115,7 +115,7 @@ class FunctionFlow(ConfigSubentryFlow):
         )
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Offer what can be done with a function."""
+        """Offer the actions for an existing function."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         subentry = self._subentry = self._get_reconfigure_subentry()
@@ -123,7 +123,7 @@ class FunctionFlow(ConfigSubentryFlow):
         return self.async_show_menu(step_id="reconfigure", menu_options=["edit", "copy"])
 
     async def async_step_copy(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Begin a new function with the text of this one."""
+        """Start a new function with the text of this one."""
         self._subentry = None
         self._input = {key: value for key, value in self._input.items() if key != CONF_NAME}
         # What is wrong with the text already, the editor will say.
@@ -132,7 +132,7 @@ class FunctionFlow(ConfigSubentryFlow):
         return await self.async_step_edit()
 
     def _under_another_name(self) -> str:
-        """Return the text with a name that is free."""
+        """Return the text with an unused name."""
         text: str = self._input[CONF_FUNCTION]
         value = parse_yaml(text).value
         name: str = (value[0] if isinstance(value, list) else value)["spec"]["name"]
@@ -162,12 +162,12 @@ class FunctionFlow(ConfigSubentryFlow):
         )
 
     async def _async_validate(self, text: str, taken: set[str] | None = None) -> Definition:
-        """Return a function that may be saved."""
+        """Return a valid function, or report the errors."""
         without = self._subentry.subentry_id if self._subentry else None
         return await async_validate_function(self.hass, self._get_entry(), text, without=without, taken=taken or ())
 
     async def async_step_try(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Call the function with arguments and show what comes of it, before it is saved."""
+        """Call the function with test arguments and show the result, before it is saved."""
         errors: dict[str, str] = {}
         problem, result = "", "…"
         if user_input is not None:
@@ -192,11 +192,11 @@ class FunctionFlow(ConfigSubentryFlow):
         )
 
     def _argument_names(self) -> list[str]:
-        """Return the names of the arguments that the function describes."""
+        """Return the names of the function's parameters."""
         return list(self._definition.written.get("properties", {}))
 
     async def _async_arguments(self, text: str) -> dict[str, Any]:
-        """Return the arguments that are given; raise FunctionError for what is none of the function's."""
+        """Return the test arguments; raises FunctionError for unknown ones."""
         arguments = (await self.hass.async_add_executor_job(parse_yaml, text)).value if text.strip() else {}
         if not isinstance(arguments, dict):
             raise FunctionError("Write the arguments as name: value, one a line")
@@ -238,14 +238,14 @@ class FunctionFlow(ConfigSubentryFlow):
         return self.async_abort(reason="copied", description_placeholders={"function": title})
 
     def _add(self, title: str, data: dict[str, Any]) -> None:
-        """Add a function beside the one that this flow is about."""
+        """Add a function beside the one of this flow."""
         subentry = ConfigSubentry(
             data=MappingProxyType(data), subentry_type=SUBENTRY_FUNCTION, title=title, unique_id=None
         )
         self.hass.config_entries.async_add_subentry(self._get_entry(), subentry)
 
     async def async_step_import_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Import a list of functions; show again those that cannot be imported, and why."""
+        """Import a list of functions; those with errors stay in the form with their errors."""
         errors: dict[str, str] = {}
         text, problem, count = "", "", 0
         if user_input is not None:
@@ -268,7 +268,7 @@ class FunctionFlow(ConfigSubentryFlow):
         )
 
     async def _async_import(self, text: str) -> tuple[int, str, list[str]]:
-        """Add what can be taken of a list; return how many that are, the list of the others, and what is wrong in it."""
+        """Add the valid functions of a list; return their number, the list of the others, and the errors."""
         left: list[str] = []
         problems: list[FunctionError] = []
         names: set[str] = set()
@@ -300,7 +300,7 @@ class FunctionFlow(ConfigSubentryFlow):
 
 
 def _list_with_errors(texts: list[str], problems: list[FunctionError]) -> tuple[str, list[str]]:
-    """Return functions as a list, and what is wrong with each by the lines of that list."""
+    """Return functions as a list, with the errors of each by line."""
     if not texts:
         return "", []
     text = join_functions(texts)

@@ -1,4 +1,4 @@
-"""The form for what depends on an agent's model: only what it supports is offered."""
+"""The form for the options that depend on an agent's model; it only offers supported ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,17 +56,17 @@ MODEL_KEYS = frozenset(
         CONF_WEB_SEARCH,
     }
 )
-"""Settings that only some models have, or that may be emptied."""
+"""Options that only some models have, or that may be empty."""
 
 _MIN_TOKENS = 256
 _MAX_TOKENS = 128_000
 _MAX_TOOL_ROUNDS = 50
 _MIN_CONTEXT = 4_000
-"""Tokens; the tools and the instructions alone take about three thousand."""
+"""The fewest tokens of a context window; tools and instructions alone take about three thousand."""
 
 
 def model_schema(abilities: Abilities, base_url: str) -> vol.Schema:
-    """Return the form for a model; a server of the user's own may need what Anthropic's does not."""
+    """Return the form for a model; other servers than Anthropic's have additional fields."""
     limit = abilities.max_tokens or _MAX_TOKENS
     fields: dict[Any, Any] = {
         vol.Required(CONF_MAX_TOKENS, default=min(DEFAULT_MAX_TOKENS, limit)): whole_number(_MIN_TOKENS, limit),
@@ -91,7 +91,7 @@ def model_schema(abilities: Abilities, base_url: str) -> vol.Schema:
 
 
 def check_model(user_input: Mapping[str, Any]) -> dict[str, str]:
-    """Return the form's errors by field."""
+    """Return the errors of the form by field."""
     errors = {}
     if user_input.get(CONF_THINKING) == "enabled" and (
         user_input.get(CONF_THINKING_BUDGET, MIN_THINKING_BUDGET) >= user_input[CONF_MAX_TOKENS]
@@ -110,18 +110,18 @@ def _choice(options: tuple[str, ...], translation_key: str) -> SelectSelector:
 
 
 def whole_number(minimum: int, maximum: int) -> Any:
-    """Return the validator of a whole number that is typed."""
+    """Return a validator for a typed whole number."""
     selector = NumberSelector(NumberSelectorConfig(min=minimum, max=maximum, step=1, mode=NumberSelectorMode.BOX))
     return vol.All(selector, vol.Coerce(int))
 
 
 _MIN_MONTHLY_TOKENS = 10_000
-"""Fewer would be used up by a single question."""
+"""The fewest monthly tokens; a single question would use fewer."""
 _MAX_MONTHLY_TOKENS = 10_000_000_000
 
 
 def cost_fields(base_url: str, abilities: Abilities) -> dict[Any, Any]:
-    """Return the fields of a form: how long a server caches, whether a model searches for tools, and a month's limit."""
+    """Return the fields for the cache lifetime, the tool search and the monthly token limit."""
     return {
         vol.Required(CONF_PROMPT_CACHE, default=default_cache(base_url).value): SelectSelector(
             SelectSelectorConfig(
@@ -136,7 +136,7 @@ def cost_fields(base_url: str, abilities: Abilities) -> dict[Any, Any]:
 
 
 def monthly_tokens_field() -> dict[Any, Any]:
-    """Return the field for the month's tokens; empty means no limit."""
+    """Return the field for the monthly token limit; empty means no limit."""
     selector = NumberSelector(
         NumberSelectorConfig(min=_MIN_MONTHLY_TOKENS, max=_MAX_MONTHLY_TOKENS, step=1, mode=NumberSelectorMode.BOX)
     )

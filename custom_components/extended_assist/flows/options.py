@@ -1,4 +1,4 @@
-"""The toolbox's options."""
+"""The options flow."""
 
 from collections.abc import Container
 import re
@@ -74,7 +74,7 @@ _WEB = "web"
 _FUNCTIONS = "functions"
 _USUAL_TRIGGERS = ["deconz_event", "hue_event", "zha_event"]
 _MAY_BE_NAMED = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)?")
-"""An action, a domain or an entity."""
+"""Matches an action, a domain or an entity id."""
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
 
 
@@ -87,7 +87,7 @@ def _choice(options: list[str], translation_key: str, *, multiple: bool) -> Sele
 
 
 def _actions_and_entities(options: list[str]) -> SelectSelector:
-    """Return a selector of actions, domains and entities, with what is usual among them."""
+    """Return a selector for actions, domains and entities, with common choices."""
     return SelectSelector(
         SelectSelectorConfig(options=options, multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN)
     )
@@ -153,14 +153,14 @@ _BASIC_SCHEMA = vol.Schema(
 
 
 async def _async_people(hass: HomeAssistant) -> list[SelectOptionDict]:
-    """Return the users who can be asked, by their names."""
+    """Return the users who can be asked on their phones, by name."""
     users = [user for user in await hass.auth.async_get_users() if user.is_active and not user.system_generated]
     options = [SelectOptionDict(value=user.id, label=user.name or user.id) for user in users]
     return sorted(options, key=lambda option: option["label"].casefold())
 
 
 async def _async_schema(hass: HomeAssistant, people: list[SelectOptionDict], wrong: Container[str]) -> vol.Schema:
-    """Return the form, with the actions and people that this home has, and what is wrong in sight."""
+    """Return the form with the actions and users of this home; its fields with errors are expanded."""
     listed = SelectSelectorConfig(
         options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
     )
@@ -184,10 +184,10 @@ async def _async_schema(hass: HomeAssistant, people: list[SelectOptionDict], wro
 
 
 class ToolboxOptionsFlow(OptionsFlow):
-    """Choose the families of tools, the size of their answers, and who may do what."""
+    """Choose the families of tools, the size of results, and the policy."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show the form and store what it says."""
+        """Show the form and store the options."""
         errors: dict[str, str] = {}
         placeholders: dict[str, str] = {}
         if user_input is not None:
@@ -249,7 +249,7 @@ class ToolboxOptionsFlow(OptionsFlow):
         )
 
     async def _async_read_folders(self, cameras: dict[str, Any]) -> tuple[str, str] | None:
-        """Write folders as they are stored, each once; return the first that is none, and the error."""
+        """Normalize the list of folders; return the first invalid folder and its error, if any."""
         lines = [line.strip() for line in cameras.get(CONF_LOOK_FOLDERS, ())]
         stored = [line if isinstance(one := read_folder(line), str) else written(*one) for line in lines if line]
         if CONF_LOOK_FOLDERS in cameras:
@@ -261,13 +261,13 @@ class ToolboxOptionsFlow(OptionsFlow):
 
 
 def _refuse(errors: dict[str, str], placeholders: dict[str, str], field: str, wrong: tuple[str, str]) -> None:
-    """Tell what is wrong with a field, unless it is told of another: the sentences share a placeholder."""
+    """Add the error of a field, unless another field has one: the sentences share a placeholder."""
     if "wrong" not in placeholders:
         placeholders["wrong"], errors[field] = wrong
 
 
 def _wrong_web(web: dict[str, list[str]]) -> tuple[str, str] | None:
-    """Return the first host or port that is none, and the error."""
+    """Return the first invalid host or port and its error."""
     for host in web.get(CONF_WEB_HOSTS, ()):
         if normalized_host(host) is None:
             return host, "invalid_host"
@@ -278,7 +278,7 @@ def _wrong_web(web: dict[str, list[str]]) -> tuple[str, str] | None:
 
 
 def _normalized_web(web: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return hosts and ports as they are stored, each once."""
+    """Return the hosts and ports in stored form, without duplicates."""
     hosts = dict.fromkeys(host for text in web.get(CONF_WEB_HOSTS, ()) if (host := normalized_host(text)))
     ports = dict.fromkeys(str(port) for text in web.get(CONF_WEB_PORTS, ()) if (port := int(text)) not in PORTS)
     stored = {CONF_WEB_HOSTS: list(hosts), CONF_WEB_PORTS: list(ports)}

@@ -1,4 +1,4 @@
-"""Redaction of settings in diagnostics: a setting is told only as its rule says, and not at all without one."""
+"""Redaction of settings in diagnostics: each setting has a rule, and a setting without one is not included."""
 
 from collections.abc import Callable, Collection, Mapping
 from ipaddress import ip_address
@@ -63,60 +63,60 @@ from ..const import (
 from ..tools import CATALOGUE, FAMILIES
 
 type RedactionRule = Callable[[Any], Any]
-"""Returns what may be told of a value; a value of an unexpected kind is not told."""
+"""Returns the part of a value that may be included; nothing for a value of an unexpected type."""
 
 _MODEL = re.compile(r"[\w.:/@-]{1,100}")
 _HOME_SUFFIXES = (".local", ".lan", ".home", ".internal", ".home.arpa")
 
 
 def redacted(settings: Mapping[str, Any], rules: Mapping[str, RedactionRule]) -> dict[str, Any]:
-    """Return settings with what may be told of each; a setting without a rule is there by name only."""
+    """Return settings after redaction; a setting without a rule is included by name only."""
     return {key: rules[key](value) if key in rules else REDACTED for key, value in settings.items()}
 
 
 def _number(value: Any) -> Any:
-    """Tell numbers and yes or no."""
+    """Include numbers and booleans."""
     return value if isinstance(value, bool | int | float) else REDACTED
 
 
 def _count(value: Any) -> Any:
-    """Tell how many there are."""
+    """Include the number of items."""
     return f"{len(value)} listed" if isinstance(value, list | tuple) else REDACTED
 
 
 def _length(value: Any) -> Any:
-    """Tell how long a text is."""
+    """Include the length of a text."""
     return f"{len(value)} characters" if isinstance(value, str) else REDACTED
 
 
 def _one_of(known: Collection[str]) -> RedactionRule:
-    """Tell a word of ours."""
+    """Include a word that we define."""
     return lambda value: value if isinstance(value, str) and value in known else REDACTED
 
 
 def _some_of(known: Collection[str]) -> RedactionRule:
-    """Tell words of ours in a list."""
+    """Include the words of a list that we define."""
     one = _one_of(known)
     return lambda value: [one(item) for item in value] if isinstance(value, list | tuple) else REDACTED
 
 
 def _model(value: Any) -> Any:
-    """Tell the id of a model, without which no failure can be understood."""
+    """Include the id of a model, which explains most failures."""
     return value if isinstance(value, str) and _MODEL.fullmatch(value) else REDACTED
 
 
 def _prompt(value: Any) -> Any:
-    """Tell how long the instructions are, or that they are Home Assistant's own."""
+    """Include the length of the instructions, or that they are Home Assistant's default."""
     return "default" if value == llm.DEFAULT_INSTRUCTIONS_PROMPT else _length(value)
 
 
 def _apis(value: Any) -> Any:
-    """Tell the kinds of APIs."""
+    """Include the kinds of APIs."""
     return [_api(api) for api in value] if isinstance(value, list | tuple) else REDACTED
 
 
 def _api(api: Any) -> str:
-    """Tell the kind of an API."""
+    """Include the kind of an API."""
     if api == llm.LLM_API_ASSIST:
         return "assist"
     return "toolbox" if isinstance(api, str) and api.startswith(f"{DOMAIN}-") else "other"
@@ -174,7 +174,7 @@ def redacted_model(model_id: str) -> str:
 
 
 def describe_server(base_url: Any) -> dict[str, Any]:
-    """Describe the server: Anthropic's or the user's own, and which kind of address, without the address."""
+    """Return whether the server is Anthropic's or the user's own, and the kind of its address, without the address."""
     if base_url == ANTHROPIC_URL:
         return {"kind": "anthropic"}
     try:

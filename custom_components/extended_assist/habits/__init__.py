@@ -1,1 +1,1 @@
-"""What people do by hand again and again, found in the recorded past, and the automation that would do it."""
+"""Habits: actions that users repeat, found in the recorded past, and an automation for each."""

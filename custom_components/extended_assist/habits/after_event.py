@@ -15,50 +15,50 @@ from .days import DAY, KINDS, Days, weekday
 from .habit import AFTER, LEAST, MAY_BE_CHANCE, SHARE, TIME, Habit, at_least
 
 _LONGEST: Final = 900.0
-"""Seconds between something and what is done after it."""
+"""The most seconds between an event and the action after it."""
 _WINDOWS: Final = (30.0, 60.0, 120.0, 180.0, 300.0, 600.0, _LONGEST)
 _NO_PERSON: Final = 1.5
-"""Seconds in which nobody comes from one thing to the other: what is linked does both."""
+"""Seconds in which nobody gets from one device to the other: such changes have a technical link."""
 _AGAIN: Final = 60.0
-"""Seconds in which the same thing once more is no other occasion."""
+"""Seconds in which a repeated event is not a new occasion."""
 _MOST_OCCASIONS: Final = 20
-"""How much more often something may happen than what is done after it, already so or in the light."""
+"""The most events per action, with those at which the state was reached already or it was light."""
 _RARE_IN_LIGHT: Final = 0.4
 _DAY: Final = 86_400.0
 _AWAKE_SHARE: Final = 1.5
-"""How much more often people do something while they are awake than all day."""
+"""The ratio between the rate of actions while people are awake and that of the whole day."""
 
 
 @dataclass(slots=True)
 class _Occasion:
-    """Something happened after which something could be done."""
+    """An event after which the action was possible."""
 
     moment: float
     delay: float | None
-    """Seconds until it was done; None where it was not."""
+    """Seconds until the action; None if it was not done."""
     place: float
-    """Its second of the day."""
+    """The event's second of the day."""
 
 
 class Followers:
-    """Looks for what is done after what."""
+    """Finds pairs of an event and an action after it."""
 
     def __init__(
         self, changes: Changes, days: Days, is_dark: Callable[[float], bool], leading: Mapping[str, str]
     ) -> None:
-        """Take the changes, what may come before others, and of which devices it is; is_dark tells that of a moment."""
+        """Store the changes, the possible events with their devices, and the test for darkness."""
         self._changes = changes
         self._days = days
         self._is_dark = is_dark
         self._leading = leading
         self._stops_at = 0.0
         self.is_whole = True
-        """Whether there was time for everything."""
+        """True if the time limit allowed a full search."""
         self._places: dict[Series, list[float]] = {}
         self._waiting: dict[Series, tuple[list[float], float]] = {}
 
     def find(self, settable: list[Series], limit: float) -> list[Habit]:
-        """Return the habits of doing one thing after another, as far as there is time in some seconds."""
+        """Return the habits of doing one thing after another, within a time limit in seconds."""
         self._stops_at = monotonic() + limit
         wanted = {
             series
@@ -77,7 +77,7 @@ class Followers:
         return found
 
     def _together(self, wanted: set[Series]) -> Counter[tuple[Series, Series]]:
-        """Return how often each series came shortly before each that is wanted."""
+        """Return how often each series came shortly before each possible action."""
         changes = self._changes
         moments, numbers = changes.moments, changes.numbers
         may_lead = [one[0] in self._leading and one[0] not in changes.too_many for one in changes.series]
@@ -102,16 +102,16 @@ class Followers:
         )
 
     def _is_late(self) -> bool:
-        """Return whether there is no time left."""
+        """Return whether the time limit is reached."""
         self.is_whole = monotonic() <= self._stops_at
         return not self.is_whole
 
     def _device(self, series: Series) -> str:
-        """Return the device that an entity is of, or itself: what one device tells of itself is nothing that people do."""
+        """Return the device of an entity, or the entity itself: reports of one device about itself are no habits."""
         return self._leading.get(series[0]) or series[0]
 
     def _of_pair(self, cause: Series, done: Series, limit: float) -> list[Habit]:
-        """Return the habit of a pair, if there is one: at any time, or else in the dark."""
+        """Return the habit of a pair at any time, or else in the dark, or None."""
         occasions = self._occasions(cause, done)
         if habit := self._habit(cause, done, occasions, limit, dark=False):
             return [habit]
@@ -127,7 +127,7 @@ class Followers:
         return [habit] if habit else []
 
     def _occasions(self, cause: Series, done: Series) -> list[_Occasion]:
-        """Return when a cause came while the rest was not so already."""
+        """Return the events at which the action's state was not reached already."""
         changes, found = self._changes, []
         by_hand = changes.by_hand(done)
         busy = 0.0
@@ -143,13 +143,13 @@ class Followers:
         return found
 
     def _second(self, moment: float) -> float:
-        """Return the second of the day of a moment, as clocks show it."""
+        """Return the second of the local day of a time."""
         return self._days.place(moment)[1] * 60 % _DAY
 
     def _habit(
         self, cause: Series, done: Series, occasions: list[_Occasion], limit: float, *, dark: bool
     ) -> Habit | None:
-        """Return the window in which something is done, which is least likely by chance."""
+        """Return the habit with the delay that is least likely by chance."""
         best: tuple[float, float] | None = None
         if len(occasions) < LEAST:
             return None
@@ -183,9 +183,9 @@ class Followers:
         )
 
     def _chance(self, done: Series, occasions: list[_Occasion], longest: float) -> float:
-        """Return how likely it is done within some seconds anyway.
+        """Return the probability of the action within some seconds by chance.
 
-        As on other days at the same time, or as at any moment at which it is not so already: what is on is off before long.
+        It is the rate on other days at the same time, or at all moments at which the state was not reached already.
         """
         places = self._places.get(done)
         if places is None:
@@ -203,33 +203,33 @@ class Followers:
         return max(total / len(occasions), anyway)
 
     def _waits(self, done: Series) -> tuple[list[float], float]:
-        """Return for how long it was otherwise before each time that it was done, and for how long in all."""
+        """Return how long the other state lasted before each action, and in total."""
         if (known := self._waiting.get(done)) is None:
             known = self._waiting[done] = self._changes.waits(done)
         return known
 
 
 def _usual_minute(minutes: list[float]) -> float | None:
-    """Return the minute of the day near which most of some are; None where they are spread over the day."""
+    """Return the minute of the day near which most of some times are; None if they are spread over the day."""
     ordered = array("d", sorted(minutes))
     quarter = len(ordered) // 4
     return median(ordered) if ordered[-1 - quarter] - ordered[quarter] <= 60 else None
 
 
 _WIDTHS = (10, 20, 30, 45, 60)
-"""Minutes between the earliest and the latest that are tried."""
+"""The tried widths of a window, in minutes."""
 _TRIED = 1_000
-"""About how many windows and kinds of days are tried of one series, that do not depend on each other."""
+"""The approximate number of independent windows and kinds of days that are tried for one series."""
 _AROUND = 120
-"""Minutes before, and after, a window that tell how often it happens anyway."""
+"""Minutes before and after a window that give the usual rate."""
 _AWAKE = 960
 _MOST_OF_ONE = 3
-"""Times of one series."""
+"""The most times of one series."""
 _EXACT = 6.0
-"""Seconds by which the clock of a device or a program may be off; no person is so exact."""
+"""Seconds of a clock's deviation; no person is so exact."""
 
 type _Placed = tuple[float, int, float]
-"""The minute of the day, the day, and the moment."""
+"""The minute of the day, the day, and the timestamp."""
 
 
 def find_times(changes: Changes, days: Days, settable: list[Series]) -> list[Habit]:
@@ -257,7 +257,7 @@ def find_times(changes: Changes, days: Days, settable: list[Series]) -> list[Hab
 
 
 def _best(series: Series, placed: list[_Placed], days: Days, limit: float) -> Habit | None:
-    """Return the window and kind of day that tell most about a series."""
+    """Return the window and kind of day that explain most of a series."""
     best: Habit | None = None
     best_score = 0.0
     known = set(days.all)
@@ -299,7 +299,7 @@ def _best(series: Series, placed: list[_Placed], days: Days, limit: float) -> Ha
 
 
 def _window(placed: list[_Placed], most: int) -> tuple[float, float] | None:
-    """Return the window that is least likely by chance, among those that hold most days for their width."""
+    """Return the window that is least likely by chance, among those with the most days for their width."""
     best: tuple[float, tuple[float, float]] | None = None
     for width in _WIDTHS:
         inside: Counter[int] = Counter()
@@ -325,7 +325,7 @@ def _window(placed: list[_Placed], most: int) -> tuple[float, float] | None:
 
 
 def _chance(placed: list[_Placed], window: tuple[float, float], days: int) -> float:
-    """Return how likely it happens in a window of a day anyway, by how often it happens around it and all day."""
+    """Return the probability of the action in a window by chance, from its rate around the window and all day."""
     first, last = window
     before = sum(first - _AROUND <= minute < first for minute, _, _ in placed)
     after = sum(last < minute <= last + _AROUND for minute, _, _ in placed)
@@ -334,7 +334,7 @@ def _chance(placed: list[_Placed], window: tuple[float, float], days: int) -> fl
 
 
 def _is_clockwork(habit: Habit) -> bool:
-    """Return whether it is so exact that a clock does it."""
+    """Return whether the times are so exact that a clock sets them."""
     seconds = [moment % (DAY * 60) for moment in habit.supports]
     middle = median(seconds)
     return median(abs(one - middle) for one in seconds) < _EXACT

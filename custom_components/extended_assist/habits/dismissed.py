@@ -1,4 +1,4 @@
-"""The habits that somebody declined: kept over restarts, and told no more."""
+"""The dismissed habits, stored over restarts."""
 
 import asyncio
 from dataclasses import asdict, dataclass, field
@@ -17,12 +17,12 @@ from .habit import Habit
 
 _VERSION: Final = 1
 _NEAR: Final = 120.0
-"""Minutes by which a time may change and still be the same habit."""
+"""Minutes by which the time of the same habit may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """A habit that was declined; entities by their number in the registry, where they have one, so that names may change."""
+    """A dismissed habit; entities are stored by registry id if they have one, so that their ids may change."""
 
     id: str
     entity: str
@@ -31,10 +31,10 @@ class Declined:
     cause_state: str | None = None
     minute: float | None = None
     time: float = field(default_factory=time)
-    """When, in seconds since the epoch."""
+    """The time of the dismissal, in seconds since the epoch."""
 
     def is_like(self, other: Declined) -> bool:
-        """Return whether another habit is the same: after the same thing, or near the same time of the day."""
+        """Return whether another habit is the same: after the same event, or near the same time of the day."""
         if (self.entity, self.state) != (other.entity, other.state):
             return False
         if self.cause is not None and (self.cause, self.cause_state) == (other.cause, other.cause_state):
@@ -47,7 +47,7 @@ class Declined:
 
 @callback
 def declined_from(hass: HomeAssistant, habit: Habit) -> Declined:
-    """Return the record of a habit that is declined."""
+    """Return the record for dismissing a habit."""
     registry = er.async_get(hass)
 
     def lasting(entity_id: str) -> str:
@@ -66,33 +66,33 @@ def declined_from(hass: HomeAssistant, habit: Habit) -> Declined:
 
 
 class DeclinedHabits:
-    """All habits that were declined."""
+    """All dismissed habits."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where they are stored; load before use."""
+        """Create the store; async_load must run before use."""
         self._hass = hass
         self._store = ConfirmedStore[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.habits")
         self._lock = asyncio.Lock()
         self._declined: dict[str, Declined] = {}
         self.told: dict[str, Habit] = {}
-        """The habits that were told since the start, by their ids: these can be declined."""
+        """The habits that were shown since the start, by id: these can be dismissed."""
 
     async def async_load(self) -> None:
-        """Read what was stored."""
+        """Load the stored dismissals."""
         self._declined = {one.id: one for one in await async_load(self._hass, self._store, _read)}
 
     @property
     def all(self) -> list[Declined]:
-        """Return all of them."""
+        """Return all dismissals."""
         return list(self._declined.values())
 
     async def async_decline(self, declined: Declined) -> None:
-        """Store a dismissal; raises NotStoredError, and then it is not dismissed."""
+        """Store a dismissal; raises NotStoredError, and then the habit is not dismissed."""
         async with self._lock:
             await self._async_store(self._declined | {declined.id: declined})
 
     async def async_allow(self, habit_id: str) -> bool:
-        """Forget a dismissal; return whether there was one. Raises NotStoredError, and then it stays."""
+        """Delete a dismissal; return whether there was one. Raises NotStoredError, and then it stays."""
         async with self._lock:
             left = {key: one for key, one in self._declined.items() if key != habit_id}
             is_there = len(left) < len(self._declined)
@@ -100,12 +100,12 @@ class DeclinedHabits:
         return is_there
 
     async def async_clear(self) -> None:
-        """Forget everything, also on the disk."""
+        """Delete all dismissals, also on the disk."""
         self._declined, self.told = {}, {}
         await self._store.async_remove()
 
     async def _async_store(self, declined: dict[str, Declined]) -> None:
-        """Keep all of them, on the disk first; under the lock, under which they were taken, too."""
+        """Write dismissals to the disk, then use them; the caller holds the lock under which it read them."""
         await self._store.async_save_confirmed(lambda: {"declined": [asdict(one) for one in declined.values()]})
         self._declined = declined
 
@@ -137,7 +137,7 @@ _DECLINED: HassKey[DeclinedHabits] = HassKey(f"{DOMAIN}_habits")
 
 @singleton(_DECLINED, async_=True)
 async def async_get_declined(hass: HomeAssistant) -> DeclinedHabits:
-    """Return the declined habits of this Home Assistant."""
+    """Return the dismissed habits of this Home Assistant."""
     declined = DeclinedHabits(hass)
     await declined.async_load()
     return declined

@@ -29,53 +29,53 @@ from .left_on import find_left_on
 from .row_reader import RowReader
 
 TIME_LIMIT = 30.0
-"""Seconds for reading, after which the rest of the time is left out, and for what comes after what."""
+"""The time limit for reading, in seconds, and for the search after events; the rest is left out."""
 _DAY = 86_400.0
 _SAME = 5.0
-"""Seconds between two things that are one act: a group and its members."""
+"""The most seconds between two changes of one action, such as a group and its members."""
 _OVERLAP = 0.5
-"""The part of its times that a habit may share with a better one."""
+"""The share of its times that a habit may have in common with a better one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
-    """What is looked through."""
+    """The parameters of the search."""
 
     start: float
     end: float
     settable: frozenset[str]
-    """The entities that a habit may set."""
+    """The entities that a habit may control."""
     leading: Mapping[str, str]
-    """Those that may come before it, each with its device, as far as it has one."""
+    """The entities that may come before an action, with their devices."""
     members: Mapping[str, frozenset[str]]
-    """Of each group among them, its members."""
+    """The members of each group among them."""
     is_over: Callable[[Habit], bool]
-    """Whether a habit is done by an automation already, or was declined."""
+    """Returns whether an automation covers a habit, or it was dismissed."""
 
 
 @dataclass(slots=True)
 class FoundHabits:
-    """What was found."""
+    """The result of the search."""
 
     changes: Changes
     days: Days
     habits: list[Habit] = field(default_factory=list)
     since: float | None = None
-    """From where on there are records."""
+    """The time of the first record."""
     until: float | None = None
-    """How far there was time to read, where that is not the end."""
+    """The time up to which the records were read, if the time limit ended it."""
     is_whole: bool = True
-    """Whether there was time for everything."""
+    """True if the time limit allowed a full search."""
     over: int = 0
-    """How many are not told, because they were declined or an automation does them already."""
+    """The number of habits that are left out because they were dismissed or an automation covers them."""
 
     def counts(self) -> dict[By, int]:
-        """Return how many changes each made."""
+        """Return the number of changes by source."""
         return {by: self.changes.count(by) for by in By}
 
 
 def read_home(hass: HomeAssistant, sought: Sought) -> FoundHabits:
-    """Return the changes of a home, in which nothing is looked for yet; runs in the recorder's executor."""
+    """Return the changes of a home; runs in the recorder's executor."""
     reader = RowReader(hass, sought.settable | sought.leading.keys(), monotonic() + TIME_LIMIT)
     stretches = read_stretches(hass, sought.start - _DAY, sought.end)
     with read_session(hass) as session:
@@ -87,7 +87,7 @@ def read_home(hass: HomeAssistant, sought: Sought) -> FoundHabits:
 
 
 def find_habits(hass: HomeAssistant, sought: Sought, found: FoundHabits) -> FoundHabits:
-    """Look for what people do by hand again and again; runs in a thread."""
+    """Search for habits; runs in a thread."""
     changes, days = found.changes, found.days
     days.leave_out({days.place(moment)[0] for moment in changes.hand_made()})
     settable = [
@@ -106,7 +106,7 @@ def find_habits(hass: HomeAssistant, sought: Sought, found: FoundHabits) -> Foun
 
 
 def _alike(habits: list[Habit], members: Mapping[str, frozenset[str]]) -> list[list[Habit]]:
-    """Return habits in lists of those that tell of the same acts, the best of each first."""
+    """Return lists of habits with the same actions, the best of each first."""
     found: list[list[Habit]] = []
     for habit in sorted(habits, key=_rank):
         for alike in found:
@@ -119,13 +119,13 @@ def _alike(habits: list[Habit], members: Mapping[str, frozenset[str]]) -> list[l
 
 
 def _rank(habit: Habit) -> tuple[Any, ...]:
-    """Return the rank of a habit; a better explanation of the same acts is lower: a door that is opened comes before one that is closed."""
+    """Return the rank of a habit, lower for a better explanation: a door that opens comes before one that closes."""
     is_end = habit.cause is not None and habit.cause[1] in (OFF, CLOSED)
     return habit.what != LEFT_ON, -round(habit.worth, 1), is_end, -habit.worth, habit.delay, habit.id
 
 
 def _is_same(better: Habit, habit: Habit, members: Mapping[str, frozenset[str]]) -> bool:
-    """Return whether a habit tells of the same acts as a better one."""
+    """Return whether a habit has the same actions as a better one."""
     one, other = better.does[0], habit.does[0]
     if better.does[1] != habit.does[1]:
         return False
@@ -140,11 +140,11 @@ def _is_same(better: Habit, habit: Habit, members: Mapping[str, frozenset[str]])
 
 
 def darkness(hass: HomeAssistant) -> Callable[[float], bool]:
-    """Return the test whether the sun was down at a moment, as conditions on the sun count it."""
+    """Return a function that tells whether the sun was down at a time, as sun conditions define it."""
 
     @lru_cache(maxsize=1_000)
     def events(day: date) -> list[tuple[float, bool]]:
-        """Return when the sun came up and went down near a day, and whether it went down; dates of UTC are others."""
+        """Return the times of sunrise and sunset near a day, and whether the sun was down; dates in UTC differ."""
         near = [day + timedelta(days=beside) for beside in (-1, 0, 1)]
         found = [
             (moment.timestamp(), event == "sunset")
@@ -165,24 +165,24 @@ def darkness(hass: HomeAssistant) -> Callable[[float], bool]:
 
 _SLICE: Final = 20
 _NEAR: Final = 60.0
-"""Minutes around a habit in which an automation does the same."""
+"""Minutes around a habit within which an automation covers it."""
 _OTHER_TIMES: Final = frozenset({"sun", "time_pattern", "calendar", "template"})
-"""Triggers that may come at any time."""
+"""Triggers that can fire at any time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doer:
-    """What an automation sets, and what sets it off."""
+    """The actions and triggers of an automation."""
 
     acts: frozenset[tuple[str, str]]
-    """Entities, each with an action."""
+    """Pairs of an entity and an action."""
     triggers: str
-    """All triggers, in one text."""
+    """All triggers as one text."""
     minutes: tuple[float, ...]
     is_any_time: bool
 
     def does(self, habit: Habit) -> bool:
-        """Return whether this does what a habit is about."""
+        """Return whether the automation covers a habit."""
         entity_id, state = habit.does
         domain, _, verb = action(entity_id, state)["action"].partition(".")
         if not {(entity_id, f"{domain}.{verb}"), (entity_id, f"{domain}.toggle")} & self.acts:
@@ -201,7 +201,7 @@ def _apart(one: float, other: float) -> float:
 
 
 async def async_doers(hass: HomeAssistant) -> list[Doer]:
-    """Return the acts of the automations that are on; those that are off do nothing."""
+    """Return the actions and triggers of the automations that are on."""
     component = hass.data.get(COMPONENT)
     found: list[Doer] = []
     for some in batched(list(component.entities) if component else (), _SLICE, strict=False):
@@ -214,7 +214,7 @@ async def async_doers(hass: HomeAssistant) -> list[Doer]:
 
 
 def _doer(hass: HomeAssistant, config: Mapping[str, Any], sequence: Any) -> Doer:
-    """Return the acts of one automation."""
+    """Return the actions and triggers of one automation."""
     acts = {(entity_id, step.action) for step in acts_of(hass, sequence) for entity_id in step.entity_ids}
     given = config.get("triggers", config.get("trigger")) or []
     triggers = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, Mapping)]
@@ -233,7 +233,7 @@ def _doer(hass: HomeAssistant, config: Mapping[str, Any], sequence: Any) -> Doer
 
 
 def _resolved(hass: HomeAssistant, triggers: list[Mapping[str, Any]]) -> str:
-    """Return triggers as a text, in which entities stand by their ids."""
+    """Return triggers as a text with entity ids."""
     registry = er.async_get(hass)
 
     def resolve(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A habit: what somebody does again and again, how sure that is, and the automation that would do it."""
+"""A habit: what users repeat, how certain it is, and the automation for it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ TIME: Final = "time"
 AFTER: Final = "after"
 LEFT_ON: Final = "left_on"
 _LATE: Final = 180.0
-"""Seconds after something from which on an automation waits as long as people do."""
+"""Seconds after an event from which the automation has the users' delay."""
 _SHOWN: Final = 5
 _DARK: Final = {
     "condition": "or",
@@ -27,57 +27,57 @@ _DARK: Final = {
 
 @dataclass(slots=True, kw_only=True)
 class Habit:
-    """What somebody does again and again."""
+    """An action that users repeat."""
 
     what: str
     """TIME, AFTER or LEFT_ON."""
     does: Series
-    """The entity, and the state that it is brought to."""
+    """The entity and the state that users set."""
     right: int
-    """On how many of its occasions it was followed."""
+    """The number of occasions with the action."""
     of: int
-    """How many occasions there were."""
+    """The number of occasions."""
     supports: list[float]
-    """When it was followed."""
+    """The times of the action."""
     exceptions: list[float]
-    """The occasions on which it was not."""
+    """The occasions without the action."""
     kind: str = "days"
     """The kind of day."""
     minute: float | None = None
-    """The usual minute of the day, where there is one; after midnight more than a day has."""
+    """The usual minute of the day, if there is one; after midnight it is more than a day has."""
     window: tuple[float, float] = (0.0, 0.0)
-    """Of a time, its earliest and latest minute; of what comes after something, its shortest and longest seconds."""
+    """At a time: the earliest and latest minute. After an event: the shortest and longest delay in seconds."""
     cause: Series | None = None
-    """What comes before it."""
+    """The event before it."""
     delay: float = 0.0
-    """The usual seconds after that."""
+    """The usual delay after the event, in seconds."""
     dark: bool = False
-    """Whether it is followed when it is dark only."""
+    """True if it only happens in the dark."""
     by: tuple[int, int] = (0, 0)
-    """How often a user, and how often somebody at the device, did it."""
+    """How often a user, and how often a person at the device, did it."""
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Give it an id by which the same habit is known again."""
+        """Compute an id that is the same for the same habit."""
         near = "" if self.what == AFTER or self.minute is None else str(round(self.minute / 60))
         told = "|".join((self.what, *self.does, *(self.cause or ()), self.kind, near))
         self.id = sha256(told.encode()).hexdigest()[:8]
 
     @property
     def worth(self) -> float:
-        """Return how good it is."""
+        """Return the quality of the habit."""
         return surely(self.right, self.of)
 
     @property
     def reach(self) -> tuple[float, float]:
-        """Return how many seconds before and after a run of the automation somebody does the same."""
+        """Return the seconds before and after a run of the automation in which users do the same."""
         if self.what == TIME:
             first, last = self.window
             return (self.minute or 0) - first, last - (self.minute or 0)
         return self.window[1] + 5, self.window[1] + 5
 
     def told(self, name_of: Callable[[str], str]) -> str:
-        """Return it in words."""
+        """Return the habit in words."""
         entity_id, state = self.does
         done = words(name_of(entity_id), entity_id.partition(".")[0], state)
         if self.what == LEFT_ON:
@@ -99,7 +99,7 @@ class Habit:
         )
 
     def automation(self, name_of: Callable[[str], str]) -> dict[str, Any]:
-        """Return the configuration of the automation that would do it."""
+        """Return the config of the automation for it."""
         entity_id, state = self.does
         config: dict[str, Any] = {"alias": self._alias(name_of), "triggers": [self._trigger()]}
         if self.what == LEFT_ON:
@@ -132,7 +132,7 @@ class Habit:
         return f"{name_of(entity_id)} {state} {when}"[:110]
 
     def is_right(self, moment: float, done: Callable[[float, float], bool]) -> bool:
-        """Return whether a run of the automation does what somebody did; done tells that of a span."""
+        """Return whether users did the same as a run of the automation; `done` tells whether they did it in a span."""
         before, after = self.reach
         if self.what == TIME:
             return done(moment - before * 60 - 60, moment + after * 60 + 60)
@@ -147,16 +147,16 @@ def _seconds(seconds: float) -> str:
 
 
 MAY_BE_CHANCE: Final = 0.01
-"""How many habits may be found in a whole home in which there are none."""
+"""The number of false habits that may be found in a home without any."""
 LEAST: Final = 5
-"""Times, and days, from which on something may be a habit."""
+"""The fewest times, and days, of a habit."""
 SHARE: Final = 0.7
-"""The part of its occasions on which a habit is followed at least."""
+"""The least share of occasions with the action."""
 _SURE: Final = 1.64
 
 
 def at_least(count: int, of: int, chance: float) -> float:
-    """Return how likely something that happens with a chance happens so often."""
+    """Return the probability of at least so many successes by chance."""
     if count <= 0:
         return 1.0
     chance = min(max(chance, 1e-9), 1 - 1e-9)
@@ -168,7 +168,7 @@ def at_least(count: int, of: int, chance: float) -> float:
 
 
 def surely(count: int, of: int) -> float:
-    """Return the share that is reached all but surely, where it was seen so often (Wilson's lower bound)."""
+    """Return the lower bound of a share at high confidence (Wilson's score interval)."""
     share, square = count / of, _SURE * _SURE
     middle = share + square / (2 * of)
     spread = _SURE * sqrt(share * (1 - share) / of + square / (4 * of * of))

@@ -1,4 +1,4 @@
-"""Which entities can be set by a habit, which can lead to one, and what sets each state."""
+"""The entities that a habit can control or follow, and the action for each state."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,34 +21,34 @@ _STATES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "switch": _ON_OFF,
 }
-"""What each state counts as; others say nothing."""
+"""The meaning of each state; others are ignored."""
 _MODES: Final = frozenset({"off", "heat", "cool", "heat_cool", "auto", "dry", "fan_only"})
 SETTABLE: Final = frozenset({"climate", "cover", "fan", "input_boolean", "light", "media_player", "switch"})
-"""Domains of what people do by hand."""
+"""Domains that people control."""
 LEADING: Final = SETTABLE - {"climate"} | {"binary_sensor"}
-"""Domains of what comes before it."""
+"""Domains of events before an action."""
 LEFT_ON: Final = frozenset({"light", "media_player", "switch"})
-"""Domains of what nobody needs while everybody sleeps; a fan or a heater may be meant for the night."""
+"""Domains that nobody needs while everybody sleeps; a fan or a heater may be meant for the night."""
 _PRESENCE: Final = frozenset({"motion", "moving", "occupancy", "presence"})
 _NOISE: Final = frozenset({"battery", "connectivity", "update"})
-"""Kinds of sensors that tell of devices rather than of people."""
+"""Device classes of sensors that report on devices and not on people."""
 
 
 def meant(domain: str, state: str | None) -> str | None:
-    """Return the plain state that a state counts as; None where it says nothing."""
+    """Return the plain meaning of a state, or None if it is ignored."""
     if domain == "climate":
         return state if state in _MODES else None
     return _STATES[domain].get(state or "")
 
 
 def is_leading(state: State, *, presence: bool) -> bool:
-    """Return whether an entity may be what comes before a habit."""
+    """Return whether a change of an entity may be the event before a habit."""
     kind = state.attributes.get("device_class")
     return state.domain in LEADING and kind not in _NOISE and (presence or kind not in _PRESENCE)
 
 
 def states_of(entity_id: str) -> frozenset[str]:
-    """Return the states that an entity can be set to by habit."""
+    """Return the states of an entity that a habit can set."""
     domain = entity_id.partition(".")[0]
     return _MODES if domain == "climate" else frozenset(_STATES[domain].values())
 
@@ -63,14 +63,14 @@ def action(entity_id: str, state: str) -> dict[str, Any]:
 
 
 def raw_states(domain: str, state: str) -> list[str] | str:
-    """Return the recorded states that a trigger names for a plain one."""
+    """Return the recorded states with a plain meaning, for a trigger."""
     if domain == "media_player":
         return [raw for raw, counted in _STATES[domain].items() if counted == state]
     return state
 
 
 def words(name: str, domain: str, state: str) -> str:
-    """Return the words for an act on an entity."""
+    """Return the words for an action on an entity."""
     if domain == "climate":
         return f"set {name} to {state}"
     if domain == "binary_sensor":

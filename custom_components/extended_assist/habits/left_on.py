@@ -1,4 +1,4 @@
-"""What stays on all night, and is turned off by hand only when people are up again."""
+"""Find entities that stay on all night and are turned off only when people are up again."""
 
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
@@ -11,18 +11,18 @@ from .habit import LEAST, LEFT_ON as LEFT, Habit
 from .kinds import LEFT_ON, OFF
 
 _QUIET: Final = 4 * 3_600.0
-"""Seconds in which nobody does anything, from which on everybody sleeps."""
+"""Seconds without an action of a person from which on everybody sleeps."""
 _BEDTIME: Final = (20 * 60, 28 * 60)
 """Minutes of the day between which people go to bed."""
 _ASLEEP: Final = (25 * 60, 28 * 60)
-"""Minutes of the day in which hardly anything is done where people sleep at night."""
+"""Minutes of the day at which people who sleep at night do almost nothing."""
 _UP_AT_NIGHT: Final = 0.03
 _OFTEN: Final = 0.3
 _BY_HAND: Final = 0.8
 _MOST: Final = 0.85
-"""The part of the nights on which everybody sleeps when the automation comes."""
+"""The share of nights on which everybody sleeps when the automation runs."""
 _LATER: Final = 30
-"""Minutes after that bedtime, to which the time of the automation is rounded up."""
+"""Minutes to which the time of the automation is rounded up."""
 
 
 def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[Habit]:
@@ -70,7 +70,7 @@ def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[H
 
 
 def _nights(changes: Changes, days: Days) -> list[tuple[float, float]]:
-    """Return from when to when nobody did anything, night by night."""
+    """Return the start and end of the quiet time of each night."""
     acts = list(changes.hand_made())
     awake = sum(_ASLEEP[0] <= days.place(moment)[1] < _ASLEEP[1] for moment in acts)
     if not acts or awake / len(acts) > _UP_AT_NIGHT:
@@ -83,6 +83,6 @@ def _nights(changes: Changes, days: Days) -> list[tuple[float, float]]:
 
 
 def was_left_on(supports: list[float], moment: float) -> bool:
-    """Return whether nobody needed it at a moment: it was turned off by hand in the morning after."""
+    """Return whether nobody needed an entity at a time: a person turned it off in the morning after."""
     index = bisect_right(supports, moment)
     return index < len(supports) and supports[index] - moment < DAY * 60 / 2

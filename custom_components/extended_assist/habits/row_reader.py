@@ -1,4 +1,4 @@
-"""Read what people did by hand from the recorder: states, and the contexts that caused them."""
+"""Read the actions of persons from the recorder: states, and the contexts that caused them."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -24,13 +24,13 @@ from .changes import By, Changes
 from .kinds import meant
 
 _PART: Final = 86_400.0
-"""Seconds that are read at once."""
+"""The seconds of one read."""
 _BEFORE: Final = 60.0
-"""Seconds before a part, of which contexts are read as well."""
+"""The seconds before a read whose contexts are read, too."""
 _PAGE: Final = 10_000
-"""Rows that are held."""
+"""The rows in memory at a time."""
 _TOO_MANY: Final = 3_000
-"""Rows of one entity in one day, from which on it is left out."""
+"""The rows of one entity in one day from which on it is left out."""
 _IDS_AT_ONCE: Final = 500
 
 type _Row = tuple[int, float, int, str | None, bytes | None, bytes | None, bytes | None]
@@ -40,7 +40,7 @@ class RowReader:
     """Reads the changes of some entities."""
 
     def __init__(self, hass: HomeAssistant, entity_ids: Collection[str], stops_at: float) -> None:
-        """Take the entities, and when, by monotonic(), to stop."""
+        """Store the entities, and the time limit as a value of monotonic()."""
         self._hass = hass
         self._stops_at = stops_at
         manager = get_instance(hass).states_meta_manager
@@ -54,12 +54,12 @@ class RowReader:
         self._start = 0.0
         self.changes = Changes()
         self.until: float | None = None
-        """How far it came; None where it read everything."""
+        """The time up to which rows were read; None for all."""
 
     def read(self, stretches: Sequence[Stretch], start: float, end: float) -> Changes:
-        """Return the changes from start to end in the times in which Home Assistant ran.
+        """Return the changes of a time span in which Home Assistant ran.
 
-        Stretches begin a day earlier, for what was so at the start.
+        Reading begins a day earlier, for the states at the start.
         """
         self._start = start
         for stretch in stretches:
@@ -78,7 +78,7 @@ class RowReader:
         return self.changes
 
     def _read_part(self, start: float, end: float, armed: float) -> None:
-        """Take the rows from start to end."""
+        """Read the rows of a time span."""
         self._read.clear()
         with read_session(self._hass) as session:
             contexts = read_contexts(session, self._makers, self._types, start - _BEFORE, end)
@@ -92,7 +92,7 @@ class RowReader:
             self._take(row, contexts, armed)
 
     def _rows(self, ids: Collection[int], start: float, end: float) -> Iterator[_Row]:
-        """Yield the rows of some entities in their order, those that change too often left out."""
+        """Yield the rows of some entities in order, without those that change too often."""
         after, last = start, -1
         while True:
             wanted = [number for number in ids if number in self._names]
@@ -113,7 +113,7 @@ class RowReader:
                 return
 
     def _take(self, row: _Row, contexts: Contexts, armed: float) -> None:
-        """Keep what a row changed."""
+        """Store the change of a row."""
         number, moment, _, text, *context = row
         if (entity_id := self._names.get(number)) is None:
             return
@@ -142,7 +142,7 @@ def _page(session: Session, given: dict[str, Any]) -> list[Any]:
 
 @cache
 def _changed() -> Select[Any]:
-    """Select the rows of some entities in which the state is another one, after a row of a moment."""
+    """Select the rows of some entities with a new state, after a row at a time."""
     table, moment = STATES.c, STATES.c.last_updated_ts
     columns = (table.metadata_id, moment, table.state_id, table.state, table.context_id_bin)
     after = or_(moment > bindparam("after"), table.state_id > bindparam("last"))
@@ -157,19 +157,19 @@ def _changed() -> Select[Any]:
 
 
 MAKERS: Final = ("automation", "script", "scene", "conversation", "assist_satellite")
-"""Domains whose entities change in the context in which they act."""
+"""Domains whose entities change in the context of their own actions."""
 _RUNS: Final = ("automation_triggered", "script_started")
 _CALL: Final = "call_service"
 _HOME_APP: Final = "homekit_state_change"
-"""Somebody used an app outside of Home Assistant, which has no user here."""
+"""Contexts of a user of an app outside of Home Assistant, who is no user here."""
 _ECHO: Final = 15.0
-"""Seconds in which a device tells, in a context of its own, what was called for."""
+"""Seconds in which a device reports the result of an action in a context of its own."""
 _OLD: Final = 10.0
-"""Seconds between the making of a context and a change in it, from which on something waited: no person did."""
+"""The age of a context, in seconds, from which on a delay and no person made the change."""
 _AHEAD: Final = 60.0
-"""Seconds by which a context may seem younger than what happened in it; its id tells no time otherwise."""
+"""Seconds by which a context id may be younger than its event; ids beyond that have no valid time."""
 _MOST: Final = 100_000
-"""Events that are read of one part of the time."""
+"""The most events of one read."""
 
 type Context = tuple[bytes | None, bytes | None, bytes | None]
 """The ids of a context, of its user, and of its parent."""
@@ -177,21 +177,21 @@ type Context = tuple[bytes | None, bytes | None, bytes | None]
 
 @dataclass(slots=True)
 class Contexts:
-    """What happened in the contexts of a part of the time."""
+    """The contexts of a time span."""
 
     machines: set[bytes] = field(default_factory=set)
-    """Contexts in which an automation, a script, a scene or an assistant acted."""
+    """Contexts of automations, scripts, scenes and assistants."""
     apps: set[bytes] = field(default_factory=set)
     """Contexts of apps outside of Home Assistant."""
     called: set[bytes] = field(default_factory=set)
-    """Contexts, of no user and no parent, in which something was called for."""
+    """Contexts of actions without a user and without a parent."""
     calls: dict[str, list[float]] = field(default_factory=dict)
-    """When something else than a person called for an entity, or for a whole domain, oldest first."""
+    """The times of actions by others than persons on an entity or a whole domain, oldest first."""
     is_whole: bool = True
-    """Whether all that happened was read; else nobody is known to have done what nothing else did."""
+    """True if all events were read; otherwise unexplained changes have no known source."""
 
     def by(self, moment: float, entity_id: str, context: Context) -> By:
-        """Return who made a change."""
+        """Return the source of a change."""
         own, user, parent = context
         if not own:
             return By.NO_CONTEXT
@@ -210,7 +210,7 @@ class Contexts:
         return By.MACHINE if self._is_echo(moment, entity_id) else By.DEVICE
 
     def _is_echo(self, moment: float, entity_id: str) -> bool:
-        """Return whether something else than a person called for an entity shortly before."""
+        """Return whether something else than a person acted on an entity shortly before."""
         for name in (entity_id, entity_id.partition(".")[0]):
             calls = self.calls.get(name, ())
             index = bisect_right(calls, moment) - 1
@@ -220,20 +220,20 @@ class Contexts:
 
 
 def makers(session: Session) -> list[int]:
-    """Return the recorder's numbers of all entities of MAKERS."""
+    """Return the metadata ids of all entities of MAKERS."""
     named = or_(*(StatesMeta.entity_id.like(f"{domain}.%") for domain in MAKERS))
     return list(session.execute(select(StatesMeta.metadata_id).where(named)).scalars())
 
 
 def event_types(session: Session) -> dict[int, str]:
-    """Return the types of events that are looked at, by the recorder's numbers."""
+    """Return the relevant event types by their ids in the recorder."""
     wanted = EventTypes.event_type.in_((*_RUNS, _CALL, _HOME_APP))
     rows = session.execute(select(EventTypes.event_type_id, EventTypes.event_type).where(wanted))
     return {number: str(name) for number, name in rows}
 
 
 def read_contexts(session: Session, ids: Iterable[int], types: Mapping[int, str], start: float, end: float) -> Contexts:
-    """Return the contexts from start to end."""
+    """Return the contexts of a time span."""
     found = Contexts()
     given: dict[str, Any] = {"start": start, "end": end, "most": _MOST}
     connection = session.connection()
@@ -255,7 +255,7 @@ def read_contexts(session: Session, ids: Iterable[int], types: Mapping[int, str]
 
 
 def _add_call(found: Contexts, row: Any) -> None:
-    """Note what called for what, unless a person did."""
+    """Store an action and its entities, unless a person called it."""
     moment, own, user, parent, text = row
     context = bytes(own or b"")
     if parent or context in found.machines or (not user and context not in found.apps):
@@ -266,7 +266,7 @@ def _add_call(found: Contexts, row: Any) -> None:
 
 
 def _called_for(text: str | None) -> list[str]:
-    """Return the entities that a call names; where it names places, its domain stands for all of them."""
+    """Return the entities that an action names; if it names places, its domain stands for all of them."""
     try:
         data = json_loads_object(text or "{}")
     except ValueError:

@@ -1,1 +1,1 @@
-"""What the panel and the card show, and what is done there by hand; websocket.py is the door."""
+"""The data of the panel and the card, and the manual calls from there; websocket.py has the commands."""

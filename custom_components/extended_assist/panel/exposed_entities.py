@@ -1,4 +1,4 @@
-"""What the assistant can see, entity by entity: for whoever asks why it does not find something."""
+"""The entities as an assistant sees them, with the reasons why some are not found."""
 
 import asyncio
 from collections import Counter
@@ -22,9 +22,9 @@ from ..results import texts_in
 from ..tools import DEFAULT_FAMILIES, FAMILIES
 
 MAX_ROWS: Final = 100
-"""Entities that are told at once."""
+"""The most entities of one response."""
 _SLICE: Final = 200
-"""Entities that are looked at in one go while Home Assistant does other things, too."""
+"""The entities that are read before the event loop gets a turn."""
 _ALL: Final = frozenset({"entities", "templates"})
 _ACT: Final = frozenset({"actions", "wishes"})
 _RECORDED: Final = frozenset({"history", "database"})
@@ -33,7 +33,7 @@ _WRITTEN: Final = frozenset({"automation", "scene", "script"})
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """An entity, whether or not the assistant sees it."""
+    """An entity, visible to the assistant or not."""
 
     entity_id: str
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class _Seen:
 async def async_visible(
     hass: HomeAssistant, entries: list[ConfigEntry], search: str, offset: int, assistant: str = "conversation"
 ) -> dict[str, Any]:
-    """Return entities whose id, name or area holds some words, the next from an offset, and how many there are."""
+    """Return the entities whose id, name or area contains some words, from an offset, and their number."""
     words, found, count = normalize(search).split(), list[_Seen](), Counter[str]()
     for some in batched(_all_ids(hass), _SLICE, strict=False):
         for one in (_seen(hass, entity_id, assistant) for entity_id in some):
@@ -81,13 +81,13 @@ async def async_visible(
 
 @callback
 def _all_ids(hass: HomeAssistant) -> list[str]:
-    """Return the ids of all entities, those without a state too."""
+    """Return the ids of all entities, also those without a state."""
     return sorted({*hass.states.async_entity_ids(), *er.async_get(hass).entities})
 
 
 @callback
 def _seen(hass: HomeAssistant, entity_id: str, assistant: str) -> _Seen:
-    """Return an entity with the names under which it is found."""
+    """Return an entity with its names and area."""
     state, entry = hass.states.get(entity_id), er.async_get(hass).async_get(entity_id)
     if state is None:
         name = (entry.name or entry.original_name) if entry else None
@@ -99,7 +99,7 @@ def _seen(hass: HomeAssistant, entity_id: str, assistant: str) -> _Seen:
 
 @callback
 def _families(hass: HomeAssistant, one: _Seen, measured: set[str]) -> frozenset[str]:
-    """Return the families of tools that read or move an entity."""
+    """Return the families of tools that read or control an entity."""
     if not one.exposed or one.state is None:
         return frozenset()
     found, domain = _ALL, one.state.domain
@@ -118,7 +118,7 @@ def _families(hass: HomeAssistant, one: _Seen, measured: set[str]) -> frozenset[
 
 @callback
 def _reasons(hass: HomeAssistant, one: _Seen, count: Counter[str]) -> Iterator[str]:
-    """Yield why an entity, or something about it, is not found."""
+    """Yield the reasons why an entity, or some of its data, is not found."""
     if one.state is None:
         yield "disabled" if one.entry and one.entry.disabled_by else "no_state"
         return
@@ -135,7 +135,7 @@ def _reasons(hass: HomeAssistant, one: _Seen, count: Counter[str]) -> Iterator[s
 
 @callback
 def _is_recorded(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether the past of an entity is kept."""
+    """Return whether the recorder stores the history of an entity."""
     if (instance := hass.data.get(DATA_INSTANCE)) is None:
         return False
     return instance.entity_filter is None or bool(instance.entity_filter(entity_id))

@@ -36,23 +36,23 @@ from ..undo.undoers import UNDOERS, async_plan_undo, async_undo, undo_lock
 from .manual_calls import async_call_by_hand, for_reader
 
 MAX_ENTITIES: Final = 20
-"""Entities of one change that are shown."""
+"""The most entities of one change."""
 _WRITTEN: Final[Mapping[str, str]] = {AUTOMATION: AUTOMATION, SCRIPT: SCRIPT, SCENE: "homeassistant"}
-"""What Home Assistant's registry knows as written by whom."""
+"""The domains whose entities have a config in a file."""
 _COLOR_MODE: Final = "color_mode"
-"""Says no more than the colour beside it."""
+"""An attribute that repeats the colour."""
 _GONE: Final = "That change is not there any more, or is undone already."
 _RULELESS: Final = "The assistant that did this was removed from Home Assistant, and its rules with it. Ask an administrator to undo it."
 
 
 @callback
 def is_for(change: Change, user: User) -> bool:
-    """Return whether a user sees a change: their own, and as an administrator all."""
+    """Return whether a user may see a change: their own, or any as an administrator."""
     return user.is_admin or change.user_id == user.id
 
 
 async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dict[str, Any]]:
-    """Return the rows of the journal that a user sees, newest first."""
+    """Return the journal rows of a user, newest first."""
     changes = [change for change in reversed((await async_get_journal(hass)).changes) if is_for(change, user)]
     actions = {change.what.partition(".")[0] for change in changes if "." in change.what}
     texts = await async_get_translations(hass, language, "services", actions & hass.config.components)
@@ -82,13 +82,13 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
 
 
 def _action(exposure: Exposure, change: Change, texts: Mapping[str, str]) -> str:
-    """Return the name of an action, in the user's language where Home Assistant has it in it; empty for a tool."""
+    """Return the name of an action in the user's language if Home Assistant has it; empty for a tool."""
     what = exposure.visible_value(change.what) or ""
     return texts.get(f"component.{what.replace('.', '.services.')}.name", "" if "__" in what else what)
 
 
 async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, user: User) -> str:
-    """Return the subject of a change, as far as this user is told of it; empty where entities say it."""
+    """Return the subject of a change as far as the user may see it; empty if its entities say it."""
     wanted = str(change.details.get("id") or change.details.get("added") or "")
     if platform := _WRITTEN.get(change.kind):
         entity_id = er.async_get(hass).async_get_entity_id(change.kind, platform, wanted)
@@ -102,7 +102,7 @@ async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, 
 
 
 def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]], int]:
-    """Return the changed entities, and how many more there are or are hidden now."""
+    """Return the changed entities, and the number of further and of hidden ones."""
     kept: Mapping[str, Any] = change.details.get(STATES, {})
     found = [(entity, kept[entity_id]) for entity_id in kept if (entity := exposure.entity(entity_id))]
     rows = [
@@ -113,7 +113,7 @@ def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]],
 
 
 def _changes(exposure: Exposure, kept: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the values of an entity that were changed from one to another."""
+    """Yield the changed values of an entity, old and new."""
     for aspect in kept.get("aspects", {}).values():
         before, after = aspect.get("before") or {}, aspect.get("after") or {}
         for name, value in after.items():
@@ -123,7 +123,7 @@ def _changes(exposure: Exposure, kept: Mapping[str, Any]) -> Iterator[dict[str, 
 
 
 def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
-    """Return the name of the device that was spoken to."""
+    """Return the name of the device that the user spoke to."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     return (device.name_by_user or device.name) if device else None
 
@@ -131,7 +131,7 @@ def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
 async def async_undo_by_hand(
     hass: HomeAssistant, entries: list[ConfigEntry], change_id: str, context: Context, language: str
 ) -> dict[str, Any]:
-    """Ask a user whether a change is to be taken back, by the assistant that made it and under its entry's rules."""
+    """Ask a user whether to undo a change, with the assistant and the rules of the entry that made it."""
     change = (await async_get_journal(hass)).find(change_id)
     options = await _async_options_for(hass, entries, change)
     return await async_call_by_hand(
@@ -145,7 +145,7 @@ async def async_undo_by_hand(
 
 
 async def _async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change: Change | None) -> ToolboxOptions:
-    """Return the options of the entry that made a change; of a task its own entry's, of a fact those of one with memory."""
+    """Return the options for a change: of its task's entry, of an entry with memory for a fact, or of the entry that made it."""
     options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
     if change is None:
         return options[0]
@@ -162,7 +162,7 @@ async def _async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], ch
 
 @callback
 def _is_ruleless(hass: HomeAssistant, change: Change) -> bool:
-    """Return whether nobody knows the rules any more under which a change was made; those of facts are the household's."""
+    """Return whether the rules of a change no longer exist; facts always have the household's."""
     return (
         change.entry_id is not None
         and change.kind != FACT
@@ -171,7 +171,7 @@ def _is_ruleless(hass: HomeAssistant, change: Change) -> bool:
 
 
 class UndoChangeTool(ExtendedTool):
-    """Take back one change of the journal, by hand; what that would do is always asked first."""
+    """Undo one change of the journal manually, after a question."""
 
     name = "extended_assist__undo_change"
     title = "Undo change"
@@ -186,12 +186,12 @@ class UndoChangeTool(ExtendedTool):
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
-        """Show what would be brought back before it is."""
+        """Always ask."""
         return True
 
     @override
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the options of now, also of an entry that is not loaded, or whose family is off: a change can be undone then, too."""
+        """Return the current options, also of an entry that is not loaded or whose family is off: undo still works then."""
         return self._options.as_of_now(hass)
 
     @override
@@ -204,7 +204,7 @@ class UndoChangeTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of undoing it."""
+        """Return the plan of the undo."""
         call, change = await _async_change(call)
         call.recording.is_told = change.kind not in PRIVATE
         what = call.exposure.visible_value(change.what) or "running a script"
@@ -212,7 +212,7 @@ class UndoChangeTool(ExtendedTool):
 
 
 async def _async_change(call: ToolCall) -> tuple[ToolCall, Change]:
-    """Return the call as far as its user may read, and the change that is meant; raises ToolError for one they do not see."""
+    """Return the call limited to its user's read rights, and the change; raises ToolError if they may not see it."""
     check_nothing_goes_on(call.hass, call.caller)
     change = (await async_get_journal(call.hass)).find(call.arguments["id"])
     user = await call.caller.async_user(call.hass)
@@ -224,7 +224,7 @@ async def _async_change(call: ToolCall) -> tuple[ToolCall, Change]:
 
 
 async def async_usage(hass: HomeAssistant, entries: list[ConfigEntry]) -> list[dict[str, Any]]:
-    """Return the agents of entries with the sensors of what they used."""
+    """Return the agents of entries with their usage sensors."""
     meters, entities = await async_get_meters(hass), er.async_get(hass)
     return [
         {

@@ -1,4 +1,4 @@
-"""Tool calls from the panel, and the questions that wait there."""
+"""Tool calls from the panel, and the open questions of these calls."""
 
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -34,13 +34,13 @@ from ..scheduled.ownership import LimitReachedError, NotTheirsError
 from ..storage import NotStoredError
 
 MAX_WAITING: Final = 20
-"""Calls of one user that wait for an answer at the same time; the oldest go."""
+"""The most open questions of one user; the oldest are dropped."""
 AGENT: Final = f"{DOMAIN}.by_hand"
-"""Who calls, in the conversations of such calls."""
+"""The agent id in the conversations of manual calls."""
 
 
 def for_reader(call: ToolCall, user: User) -> ToolCall:
-    """Return a call in which only that is exposed which its user may read in Home Assistant."""
+    """Return a call whose exposure is limited to entities that its user may read in Home Assistant."""
     exposure = Exposure(call.hass, call.caller.assistant, call.options.external_statistics, reader=user)
     return replace(call, exposure=exposure)
 
@@ -56,21 +56,21 @@ class HandCall:
     question: str = ""
     time: float = field(default_factory=monotonic)
     id: str = ""
-    """The id of the question: another one each time that it is asked, so that a yes is to what was shown."""
+    """The id of the question; each time it is asked it gets a new one, so that a yes applies to the displayed text."""
 
     @property
     def caller(self) -> Caller:
-        """Return who calls."""
+        """Return the caller."""
         return Caller(self.llm_context, self.chat_log, self.chat_log.conversation_id)
 
     @property
     def user_id(self) -> str | None:
-        """Return who was asked."""
+        """Return the user who was asked."""
         return self.llm_context.context.user_id if self.llm_context.context else None
 
     @property
     def seconds(self) -> float:
-        """Return for how long it can still be answered."""
+        """Return the seconds for which it can still be answered."""
         return ANSWER_TIME - (monotonic() - self.time)
 
 
@@ -79,7 +79,7 @@ _WAITING: HassKey[dict[str, HandCall]] = HassKey(f"{DOMAIN}_by_hand")
 
 @callback
 def context_of(context: Context, language: str, assistant: str | None = None) -> llm.LLMContext:
-    """Return the speaker that a user in the frontend is, to Assist unless another assistant is meant."""
+    """Return the LLM context of a frontend user, for Assist unless another assistant is given."""
     return llm.LLMContext(
         platform=DOMAIN, context=context, language=language, assistant=assistant or "conversation", device_id=None
     )
@@ -87,7 +87,7 @@ def context_of(context: Context, language: str, assistant: str | None = None) ->
 
 @callback
 def waiting_calls(hass: HomeAssistant, user_id: str) -> list[HandCall]:
-    """Return the calls that wait for a user's answer."""
+    """Return the open calls of a user."""
     waiting = hass.data.setdefault(_WAITING, {})
     for old in [key for key, call in waiting.items() if call.seconds <= 0]:
         del waiting[old]
@@ -103,7 +103,7 @@ async def async_call_by_hand(
     *,
     assistant: str | None = None,
 ) -> dict[str, Any]:
-    """Call a tool as a user; return its answer, or the question that it asks first."""
+    """Call a tool as a user; return its result, or the question that it asks first."""
     call = HandCall(tool, context_of(context, language, assistant), ChatLog(hass, ulid_now()), language)
     call.chat_log.content.append(UserContent(content=tool.title or tool.name))
     tool_input = llm.ToolInput(tool.name, arguments, id=f"toolu_{ulid_now()}")
@@ -115,7 +115,7 @@ async def async_call_by_hand(
 
 
 async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *, agreed: bool) -> dict[str, Any]:
-    """Do, or drop, what a user was asked about; raises GoneError where they were not asked, or too long ago."""
+    """Run or drop a call after the user's answer; raises GoneError if it does not exist or is too old."""
     call = next((call for call in waiting_calls(hass, user_id) if call.id == wanted), None)
     if call is None:
         raise GoneError
@@ -134,7 +134,7 @@ async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *
 
 
 async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, made: llm.ToolInput) -> dict[str, Any]:
-    """Make a call within its conversation."""
+    """Run a call within its conversation."""
     call.chat_log.content.append(AssistantContent(agent_id=AGENT, content=None, tool_calls=[made]))
     begun = monotonic()
     result = await call.tool.async_call(hass, made, call.llm_context)
@@ -156,7 +156,7 @@ async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, mad
 
 @callback
 def _asked(hass: HomeAssistant, call: HandCall, hearing: Hearing) -> dict[str, Any]:
-    """Keep a call until its question is answered, and return the question."""
+    """Store a call until its question is answered, and return the question."""
     lines = [line for asked in hearing.asked.values() for line in asked.lines]
     # In a language whose words are not known, all of it at once and without any.
     call.question, call.time, call.id = hearing.next_words() or "\n".join(lines), monotonic(), ulid_now()
@@ -169,13 +169,13 @@ def _asked(hass: HomeAssistant, call: HandCall, hearing: Hearing) -> dict[str, A
 
 
 class PanelError(Exception):
-    """Something that a user is told; the class says which of the texts."""
+    """An error for the user; its class selects the text."""
 
     key: ClassVar[str]
 
 
 class GoneError(PanelError):
-    """What was meant is not there any more, or never was this user's: from outside, the two look the same."""
+    """The item does not exist, or belongs to another user; callers cannot tell the difference."""
 
     key = "panel_gone"
 
@@ -187,7 +187,7 @@ class NotReadyError(PanelError):
 
 
 async def async_said(hass: HomeAssistant, error: ToolError, language: str) -> str | None:
-    """Return the sentence for an error in a user's language; None for one that only models are told."""
+    """Return the sentence for an error in a user's language; None for an error that is only for models."""
     match error:
         case NotStoredError():
             key = "wish_not_stored"
@@ -204,7 +204,7 @@ async def async_said(hass: HomeAssistant, error: ToolError, language: str) -> st
 
 @callback
 def open_rows(hass: HomeAssistant, user_id: str) -> list[dict[str, Any]]:
-    """Return the questions that wait for a user's answer."""
+    """Return the open questions of a user."""
     by_hand = waiting_calls(hass, user_id)
     rows = [_row(call.id, "by_hand", call.question, call.seconds) for call in by_hand]
     rows += [
@@ -220,7 +220,7 @@ def open_rows(hass: HomeAssistant, user_id: str) -> list[dict[str, Any]]:
 async def async_answer(
     hass: HomeAssistant, wanted: str, context: Context, language: str, *, agreed: bool
 ) -> dict[str, Any]:
-    """Answer a question as the user of a context; raises GoneError where it does not wait for them any more."""
+    """Answer a question as the user of a context; raises GoneError if it is not open for them."""
     user_id = str(context.user_id)
     if any(call.id == wanted for call in waiting_calls(hass, user_id)):
         return await async_answer_by_hand(hass, wanted, user_id, agreed=agreed)
@@ -240,12 +240,12 @@ async def async_answer(
 
 
 def _row(question_id: str, kind: str, text: str, seconds: float) -> dict[str, Any]:
-    """Return a question as it is shown."""
+    """Return a question as the panel displays it."""
     return {"id": question_id, "kind": kind, "text": text, "seconds": round(seconds)}
 
 
 def _agent_of(hass: HomeAssistant, question: OpenQuestion) -> str | None:
-    """Return which agent asked; None for none, as where a tool was called by hand, and for one that is gone."""
+    """Return the agent that asked; None for manual calls and removed agents."""
     content = question.caller.chat_log.content if question.caller.chat_log else ()
     asking = next((item.agent_id for item in reversed(content) if isinstance(item, AssistantContent)), AGENT)
     return asking if asking != AGENT and agent_exists(hass, asking) else None

@@ -1,4 +1,4 @@
-"""The panel in the sidebar and the card for dashboards, where Home Assistant has its frontend."""
+"""Register the panel in the sidebar and the card for dashboards, if Home Assistant has a frontend."""
 
 import hashlib
 from pathlib import Path
@@ -20,13 +20,13 @@ ELEMENT: Final = "extended-assist-panel"
 _TITLE: Final = f"component.{DOMAIN}.config_panel.panel.title"
 _BUILT: Final = Path(__file__).parent / "built"
 _SERVED: HassKey[str] = HassKey(f"{DOMAIN}_frontend_served")
-"""Where the scripts are served: for as long as Home Assistant runs."""
+"""The path of the scripts, while Home Assistant runs."""
 _IS_SHOWN: HassKey[bool] = HassKey(f"{DOMAIN}_frontend_is_shown")
-"""Whether panel and card are there, or about to be."""
+"""True if panel and card are registered or about to be."""
 
 
 async def async_show(hass: HomeAssistant) -> None:
-    """Show panel and card from the first loaded entry on, until each is removed or disabled: a reload takes nothing away."""
+    """Show panel and card while an enabled entry exists; a reload does not remove them."""
     if "frontend" not in hass.config.components or hass.data.get(_IS_SHOWN):
         return
     hass.data[_IS_SHOWN] = True
@@ -58,7 +58,7 @@ async def async_show(hass: HomeAssistant) -> None:
 
 
 async def _async_register_panel(hass: HomeAssistant, url: str) -> bool:
-    """Register the panel; return whether what is at its address is ours."""
+    """Register the panel; return whether the panel at its path is ours."""
     texts = await async_get_translations(hass, hass.config.language, "config_panel", {DOMAIN})
     try:
         await async_register_panel(
@@ -76,7 +76,7 @@ async def _async_register_panel(hass: HomeAssistant, url: str) -> bool:
 
 
 async def _async_serve(hass: HomeAssistant) -> str:
-    """Serve the scripts, at an address that changes with them, so that no browser keeps old ones; return it."""
+    """Serve the scripts at a path with their digest, so that browsers do not use old ones; return the path."""
     if (served := hass.data.get(_SERVED)) is None:
         digest = await hass.async_add_executor_job(_digest)
         served = f"/{DOMAIN}/{digest}"
@@ -86,7 +86,7 @@ async def _async_serve(hass: HomeAssistant) -> str:
 
 
 def _digest() -> str:
-    """Return the beginning of the SHA-256 of the scripts."""
+    """Return the start of the SHA-256 of the scripts."""
     whole = hashlib.sha256()
     for path in sorted(_BUILT.glob("*.js")):
         whole.update(path.read_bytes())

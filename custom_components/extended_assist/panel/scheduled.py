@@ -1,4 +1,4 @@
-"""What is to happen later, as the panel and the card show it, and ending any of it."""
+"""The scheduled tasks for the panel and the card, and cancelling them."""
 
 import asyncio
 from typing import Any, override
@@ -25,7 +25,7 @@ from .manual_calls import context_of, for_reader
 async def async_standing(
     hass: HomeAssistant, options: ToolboxOptions, user: User, context: Context, language: str
 ) -> list[dict[str, Any]]:
-    """Return the standing tasks that a user sees, next first."""
+    """Return the pending tasks that a user may see, next first."""
     names = {one.id: one.name for one in await hass.auth.async_get_users()}
     llm_context = context_of(context, language)
     exposure = Exposure(hass, llm_context.assistant, reader=user)
@@ -53,12 +53,12 @@ async def async_standing(
 
 @callback
 def is_there(hass: HomeAssistant, user: User, task: ScheduledTask) -> bool:
-    """Return whether anything of a task may be told to a user whose groups may not read all."""
+    """Return whether a user with limited read rights may see anything of a task."""
     return is_told(Exposure(hass, "conversation", reader=user), task)
 
 
 async def _async_lines(call: ToolCall, task: ScheduledTask, language: str) -> list[str]:
-    """Return all that a task would do, and when, in the user's language as far as it can be said in it."""
+    """Return all actions and times of a task, in the user's language as far as possible."""
     await asyncio.sleep(0)  # There may be hundreds.
     try:
         return await async_lines(call.hass, call.exposure, await async_plan_task(call, task), language)
@@ -67,25 +67,25 @@ async def _async_lines(call: ToolCall, task: ScheduledTask, language: str) -> li
 
 
 class EndTaskTool(PendingTool):
-    """End a task by hand, told as far as the user may read; what was made before its tools were turned off can be ended, too."""
+    """Cancel a task manually, described as far as the user may read; works also if the family is off."""
 
     needs_family = False
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """End the task; its row is gone with it, so the owner hears otherwise what had begun."""
+        """Cancel the task; its row disappears, so the owner is notified of actions that had started."""
         for run in (await async_get_scheduled_tasks(call.hass)).runs_of(call.arguments.get("cancel", "")):
             run.tells_owner = True
         return await super().async_run(await _async_for_reader(call))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of ending it."""
+        """Return the plan of cancelling it."""
         return await super().async_plan(await _async_for_reader(call))
 
 
 async def _async_for_reader(call: ToolCall) -> ToolCall:
-    """Return a call as far as its user may read; raises ToolError where nobody is logged in."""
+    """Return a call limited to its user's read rights; raises ToolError if nobody is logged in."""
     user = await call.caller.async_user(call.hass)
     if user is None:
         raise ToolError("Only a user who is logged in can do this.")

@@ -1,4 +1,4 @@
-"""Synchronous queries, run in the recorder's executor; they touch no state of Home Assistant's event loop."""
+"""Synchronous queries for the recorder's executor; they do not use the event loop's state."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -16,12 +16,12 @@ from ..results import ToolError
 from .engine import engine_of
 
 TIME_LIMIT = 10.0
-"""Seconds after which the database gives up a statement: nobody waits for its answer any more."""
+"""Seconds after which the database cancels a statement: nobody waits for its answer any more."""
 
 
 @callback
 def ready_recorder(hass: HomeAssistant) -> Recorder:
-    """Return the recorder; raises ToolError where nothing can be read from it now."""
+    """Return the recorder; raises ToolError if it cannot be read now."""
     instance = hass.data.get(DATA_INSTANCE)
     if instance is None:
         raise ToolError("Home Assistant's recorder is not set up, so nothing is known of the past. Tell the user.")
@@ -41,7 +41,7 @@ async def async_read[**P, T](
 ) -> T:
     """Run a query in the recorder's executor, called with hass and the arguments.
 
-    Raises ToolError when the recorder is missing, starting, migrating or gone, and when its database fails.
+    Raises ToolError if the recorder is missing, starting, migrating or stopped, and if its database fails.
     """
     instance = ready_recorder(hass)
     try:
@@ -57,14 +57,14 @@ async def async_read[**P, T](
 
 
 def log_unreadable(error: SQLAlchemyError) -> None:
-    """Log that the database failed; its text may hold parameters, which name entities, or who may log in."""
+    """Log that the database failed, without the error's text: it may contain parameters with names or credentials."""
     LOGGER.error("The recorder's database could not be read: %s", type(getattr(error, "orig", None) or error).__name__)
     LOGGER.debug("The statement that failed", exc_info=error)
 
 
 @contextmanager
 def read_session(hass: HomeAssistant, seconds: float | None = None) -> Iterator[Session]:
-    """Yield a session for reading, each of whose statements the database itself ends after so many seconds, or TIME_LIMIT."""
+    """Yield a read session whose statements the database itself cancels after some seconds, by default TIME_LIMIT."""
     # Not by Home Assistant's session_scope, which logs whatever a statement fails with.
     with (
         closing(get_instance(hass).get_session()) as session,

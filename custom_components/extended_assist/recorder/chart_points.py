@@ -1,4 +1,4 @@
-"""The course of an entity over a span, in no more parts than a chart has room for; peaks stay."""
+"""An entity's values over a time span, reduced to the parts of a chart; peaks are kept."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -31,17 +31,17 @@ from .states import (
 )
 
 PARTS: Final = 360
-"""Into how many parts a span is divided, each about a pixel wide."""
+"""The number of parts of a span, each about a pixel wide."""
 _MOST_CHANGES: Final = 20_000
-"""Changes of states that are looked at; of more, nothing could be seen."""
+"""The most state changes of a chart; more would not be visible."""
 _TIME_LIMIT: Final = 2.0
-"""Seconds for each statement: an answer without a picture is better than none in time."""
+"""The timeout of a statement in seconds: an answer without a chart is better than a late one."""
 
 
 def read_points(
     hass: HomeAssistant, subjects: Sequence[Subject], attribute: str | None, start: float, end: float
 ) -> dict[str, list[CurvePart] | list[Turn]]:
-    """Return the course of each subject: of numbers as parts of a curve, of states as turns."""
+    """Return the values of each subject: numbers as parts of a curve, states as turns."""
     with read_session(hass, _TIME_LIMIT) as session:
         ids = get_instance(hass).states_meta_manager.get_many(
             [subject.entity_id for subject in subjects], session, from_recorder=False
@@ -72,7 +72,7 @@ def read_points(
 
 
 def _numbers(session: Session, rows: Rows, end: float) -> Iterator[CurvePart]:
-    """Yield the parts of the numbers among rows."""
+    """Yield the parts of a curve for rows."""
     width = max((end - rows.start) / PARTS, 1e-3)
     statement = _parts(rows.series.engine, attribute=rows.series.of_attribute)
     found = list(rows.run(session, statement, width=width))
@@ -84,7 +84,7 @@ def _numbers(session: Session, rows: Rows, end: float) -> Iterator[CurvePart]:
 
 @cache
 def _parts(engine: Engine, *, attribute: bool) -> Select[Any]:
-    """Select for each part: its first moments, of a row and of a number; the extremes; the last number, or since when there is none."""
+    """Select for each part the first times of a row and of a number, the extremes, and the last number or the end of the numbers."""
     start: ColumnElement[float] = bindparam("start", type_=Double())
     width: ColumnElement[float] = bindparam("width", type_=Double())
     cut: ColumnElement[float] = bindparam("cut", type_=Double())
@@ -116,7 +116,7 @@ def _parts(engine: Engine, *, attribute: bool) -> Select[Any]:
 
 
 def _merged(hours: list[CurvePart], start: float, end: float) -> Iterator[CurvePart]:
-    """Yield hours, those that share a part of the span as one."""
+    """Yield hours, merged within each part of the span."""
     width = max((end - start) / PARTS, 1e-3)
     for _, group in groupby(hours, lambda hour: (hour.start - start) // width):
         together = list(group)
@@ -130,7 +130,7 @@ def _merged(hours: list[CurvePart], start: float, end: float) -> Iterator[CurveP
 
 
 def _turns(changes: list[Row], start: float, end: float) -> list[Turn]:
-    """Return the turns of states; where many share a part of the span, the one in which most happened stands for them."""
+    """Return the turns of states; in a part with many, the most active state replaces them."""
     ends = [*(row.moment for row in changes[1:]), end]
     turns = [
         (row.moment, until, str(row.value)) for row, until in zip(changes, ends, strict=True) if until > row.moment

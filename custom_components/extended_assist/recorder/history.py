@@ -1,4 +1,4 @@
-"""The past of one entity over a span: from its rows, its statistics, and its live state, which is newer than both."""
+"""The history of one entity over a time span: from its rows, its statistics, and its current state, which is the newest."""
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -32,29 +32,29 @@ from .states import (
 from .unavailable_hours import Interruptions
 
 FEW = 12
-"""Changes that are listed unasked."""
+"""The changes that are listed by default."""
 _WIDTHS = (60, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
-"""Seconds in the parts of a curve."""
+"""The possible widths of the parts of a curve, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An entity whose past is wanted."""
+    """An entity whose history is read."""
 
     entity_id: str
     numeric: bool
     states: tuple[str, ...]
-    """The states it can have, where these are known; else they are learned."""
+    """Its possible states if they are known; otherwise they are read."""
     live: Live
     changed: float
-    """Since when the live value has held, as far as the state machine knows."""
+    """The time since which the current value has lasted, as far as the state machine knows."""
     unit: str | None
     interruptions: Interruptions = field(default_factory=Interruptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is wanted of every subject; times in seconds since the epoch."""
+    """The parameters of a read; times in seconds since the epoch."""
 
     start: float
     end: float
@@ -62,48 +62,48 @@ class Question:
     condition: Coding | None = None
     min_seconds: float = 0
     rows: int | None = None
-    """How many rows are wanted; None for those that are few."""
+    """The number of rows to list; None to list them only if there are few."""
     before: float | None = None
-    """Only rows that began earlier."""
+    """Lists only rows that began before this time."""
 
 
 @dataclass(slots=True, kw_only=True)
 class EntityHistory:
-    """The past of one subject."""
+    """The history of one subject."""
 
     recorded_from: float | None
-    """Since when there are rows, where that is later than the start; of an empty answer, since when at all."""
+    """The time of the first row if it is after the start; if there are no rows in the span, that of the first row at all."""
     before: Held | None = None
-    """What held at the start, and since when."""
+    """The value at the start, and since when it lasted."""
     last_time: LastTime | float | None = None
-    """When the condition held last, where it did not in the span, or since when it surely did not."""
+    """The last time at which the condition was true, if it was not in the span."""
     account: StateAccount | None = None
     numbers: Numbers | None = None
     unit_before: str | None = None
-    """The unit of the numbers at the start, where that is another one."""
+    """The unit of the numbers at the start, if it was another one."""
     hourly: bool = False
-    """Whether the numbers before recorded_from are hourly averages."""
+    """True if the numbers before recorded_from are hourly averages."""
     seconds: float = 0
-    """How long the span is for which the answer was made."""
+    """The length of the span."""
     rows: list[Row] | None = None
     """Changes, newest first."""
     stretches: list[tuple[float, float | None]] | None = None
-    """Stretches in which the condition held, newest first; without an end where it still holds."""
+    """Periods in which the condition was true, newest first; the current one has no end."""
     curve: list[tuple[float, Numbers]] | None = None
-    """Numbers of equal parts of the span."""
+    """The numbers of equal parts of the span."""
     more: bool = False
-    """Whether there are older rows."""
+    """True if there are older rows."""
     occurred: tuple[str, ...] = field(default=())
-    """The states that did occur, told where the wanted one is not known to be one."""
+    """The states that occurred, if the wanted state is unknown."""
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing is known of the span."""
+        """Return whether nothing is known about the span."""
         return self.account is None and self.numbers is None and self.before is None
 
 
 def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
-    """Return at most about count parts of a span, beginning at round local times."""
+    """Return at most about `count` parts of a span that begin at round local times."""
     width = next((nice for nice in _WIDTHS if nice * count >= end - start), (end - start) / count)
     offset = (dt_util.as_local(dt_util.utc_from_timestamp(start)).utcoffset() or timedelta()).total_seconds()
     begins = [start]
@@ -115,7 +115,7 @@ def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
 def read_history(
     hass: HomeAssistant, subjects: list[Subject], question: Question
 ) -> tuple[dict[str, EntityHistory], float | None]:
-    """Answer a question for each subject; and say how far back the recording reaches."""
+    """Read the history of each subject, and the start of the recording."""
     with read_session(hass) as session:
         metadata_ids = get_instance(hass).states_meta_manager.get_many(
             [subject.entity_id for subject in subjects], session, from_recorder=False
@@ -135,7 +135,7 @@ def read_history(
 
 @dataclass(slots=True)
 class _HistoryReader:
-    """Reads the past of one subject."""
+    """Reads the history of one subject."""
 
     session: Session
     series: Series | None
@@ -145,13 +145,13 @@ class _HistoryReader:
     cut: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Let the rows end where the live state began, if that was in the span."""
+        """End the rows at the start of the current state, if that is in the span."""
         question, live = self.question, self.subject.live
         self.live = live if live.since < question.end else None
         self.cut = max(question.start, live.since) if self.live else question.end
 
     def answer(self) -> EntityHistory:
-        """Answer the question."""
+        """Read the history."""
         numbers = self.subject.numeric and self.question.condition is None
         answer = self._numbers() if numbers else self._states()
         if answer is None:
@@ -160,7 +160,7 @@ class _HistoryReader:
         return answer
 
     def _before(self, rows: Rows | None) -> Held | None:
-        """Return the state at the start of the span, by one look-up; None where that is not known."""
+        """Return the state at the start of the span by one look-up, or None if it is unknown."""
         start, live = self.question.start, self.subject.live
         if self.question.before is not None:
             return None  # Told with the first rows.
@@ -176,11 +176,11 @@ class _HistoryReader:
         return None if is_gap_value(value) else Held(str(value), since, is_change=False)
 
     def _rows(self) -> Rows | None:
-        """Return the rows before the live state."""
+        """Return the rows before the current state."""
         return self._rows_of(self.question.start, self.question.end)
 
     def _states(self) -> EntityHistory | None:
-        """Answer how states, or a condition, took turns."""
+        """Read the durations of states, or of a condition."""
         question, live, rows = self.question, self.live, self._rows()
         coding = question.condition or (
             Coding(StateCodes.STATES, self.subject.states) if self.subject.states else Coding(StateCodes.LEARNED)
@@ -208,7 +208,7 @@ class _HistoryReader:
         return answer
 
     def _course(self, rows: Rows, coding: Coding) -> tuple[Coding, Course]:
-        """Return how states took turns; one of the known states is asked for as all of them are, which is quicker."""
+        """Return the durations of states; if the states are known, all are read, which is faster than reading one."""
         question = self.question
         if coding.kind is StateCodes.EQUAL and coding.states[0] in self.subject.states and not question.min_seconds:
             others = tuple(state for state in self.subject.states if state not in coding.states)
@@ -219,7 +219,7 @@ class _HistoryReader:
         return read_course(self.session, rows, coding, question.min_seconds)
 
     def _listed(self, rows: Rows | None) -> tuple[Rows | None, Live | None, int]:
-        """Return the rows and the live state from which a list is made, and how long that may be."""
+        """Return the rows and the current state for a list, and its maximum length."""
         before, count = self.question.before, self.question.rows
         if before is None:
             return rows, self.live, FEW if count is None else count
@@ -237,7 +237,7 @@ class _HistoryReader:
         answer.rows, answer.more = found[:count], len(found) > count
 
     def _add_stretches(self, answer: EntityHistory, rows: Rows | None, condition: Coding) -> None:
-        """List the newest stretches in which the condition held."""
+        """List the newest periods in which the condition was true."""
         rows, live, count = self._listed(rows)
         question = self.question
         holds = live is not None and condition.code(live.value) == 1
@@ -261,7 +261,7 @@ class _HistoryReader:
             answer.occurred = frequent_values(self.session, rows)
 
     def _numbers(self) -> EntityHistory | None:
-        """Answer with the extremes and the mean of numbers."""
+        """Read the extremes and the mean of numbers."""
         question, rows = self.question, self._rows()
         span = self._span(rows, question.start, question.end)
         if span.numbers is None:
@@ -290,7 +290,7 @@ class _HistoryReader:
         return answer
 
     def _unit_before(self, rows: Rows | None) -> str | None:
-        """Return the unit in which the first row was written, where it is not that of the entity any more."""
+        """Return the unit of the first row if the entity has another one now."""
         if rows is None or self.question.attribute is not None:
             return None
         unit = read_unit(self.session, rows.series, rows.start)
@@ -302,7 +302,7 @@ class _HistoryReader:
         return find_rows(self.session, self.series, start, cut) if self.series and start < cut else None
 
     def _span(self, rows: Rows | None, start: float, end: float) -> SpanNumbers:
-        """Return the numbers of a part of the span, with the live one at its end."""
+        """Return the numbers of a part of the span, including the current one."""
         subject = self.subject
         of_state = self.question.attribute is None
         hourly = Hourly(subject.entity_id, subject.unit, subject.interruptions) if of_state else None

@@ -29,23 +29,23 @@ from .states import ATTRIBUTES, STATES, Rows, Series, find_rows, within
 from .unavailable_hours import Interruptions
 
 _DENSE = 600
-"""Rows from which on statistics are quicker."""
+"""The number of rows from which statistics are faster."""
 _ALL = 2**31
 _MOST_PARTS = 50
-"""Parts between hours of statistics; with more of them, all rows in one go are quicker."""
+"""The most parts between hours of statistics; with more, reading all rows is faster."""
 _PRECISION = 1e-6
-"""How far an hour of statistics may be from its rows, as a share of what it says: they differ by rounding only."""
+"""The relative difference between an hour of statistics and its rows that rounding explains."""
 _RESOLUTION = 1e-6
-"""Seconds by which Home Assistant looks back from the start of an hour."""
+"""Seconds before an hour from which Home Assistant takes the value at its start."""
 _DIGITS = 10
-"""Significant digits of a converted number, so that conversion does not make equal ones differ."""
+"""Significant digits of a converted number, so that equal numbers stay equal."""
 
 type Convert = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Hourly:
-    """Where the statistics of an entity are, and the unit in which its state is shown."""
+    """The statistic of an entity, and the unit of its state."""
 
     statistic_id: str
     unit: str | None
@@ -54,19 +54,19 @@ class Hourly:
 
 @dataclass(frozen=True, slots=True)
 class SpanNumbers:
-    """The numbers of a span and where they come from."""
+    """The numbers of a time span and their source."""
 
     numbers: Numbers | None
     recorded_from: float | None
-    """Since when there are rows."""
+    """The time of the first row."""
     hourly: bool
-    """Whether hourly averages stand for what came before."""
+    """True if hourly averages replace the rows before it."""
 
 
 def read_span(
     session: Session, rows: Rows | None, hourly: Hourly | None, start: float, cut: float, *, last: bool = True
 ) -> SpanNumbers:
-    """Return the numbers of a span; before the oldest recorded row they are from statistics alone."""
+    """Return the numbers of a span; those before the oldest row are from statistics only."""
     numbers = recorded_from = None
     if rows is not None:
         numbers = (_read_by_hours(session, rows, hourly, last=last) if hourly else None) or read_numbers(
@@ -90,7 +90,7 @@ class _Hour:
 
 
 def _read_by_hours(session: Session, rows: Rows, hourly: Hourly, *, last: bool) -> Numbers | None:
-    """Return the numbers among rows with the help of statistics, or None where these are of no help."""
+    """Return the numbers of rows with the help of statistics, or None if these are not faster."""
     series = rows.series
     if _count(session, series, rows.start, rows.cut, _DENSE) < _DENSE:
         return None
@@ -118,7 +118,7 @@ def _read_by_hours(session: Session, rows: Rows, hourly: Hourly, *, last: bool) 
 
 
 def _complete_hours(session: Session, rows: Rows, hourly: Hourly) -> list[_Hour]:
-    """Return the hours of statistics that say what the rows say, in order of time."""
+    """Return the hours of statistics that agree with the rows, in order of time."""
     start, end = math.ceil(rows.start / HOUR) * HOUR, math.floor(rows.cut / HOUR) * HOUR
     if rows.first.moment == start:
         start += HOUR  # Its extremes would be also of what held until then.
@@ -138,9 +138,9 @@ def _complete_hours(session: Session, rows: Rows, hourly: Hourly) -> list[_Hour]
 
 
 def _checked(session: Session, series: Series, hour: _Hour) -> Numbers | None:
-    """Return the numbers that the rows of an hour give, or None where its statistics say something else.
+    """Return the numbers of an hour's rows, or None if its statistics differ.
 
-    So they do where they were corrected by hand, imported, or those of another sensor that had this name before.
+    They differ if they were corrected manually, imported, or belong to another sensor that had this id before.
     """
     # To Home Assistant, what held until the first moment belongs to an hour as well.
     rows = find_rows(session, series, hour.start - _RESOLUTION, hour.start + HOUR)
@@ -157,7 +157,7 @@ def _checked(session: Session, series: Series, hour: _Hour) -> Numbers | None:
 
 
 def _parts(hours: list[_Hour], start: float, end: float) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Return the parts of a span that are hours of statistics, and those that are not."""
+    """Return the parts of a span with hours of statistics, and the parts without."""
     known: list[tuple[float, float]] = []
     for hour in hours:
         begin = known.pop()[0] if known and known[-1][1] == hour.start else hour.start
@@ -168,7 +168,7 @@ def _parts(hours: list[_Hour], start: float, end: float) -> tuple[list[tuple[flo
 
 @cache
 def _complete() -> Select[Any]:
-    """Select the hours of which all parts of five minutes are there."""
+    """Select the hours with all twelve short-term rows."""
     short = StatisticsShortTerm
     count = (
         select(func.count())
@@ -195,7 +195,7 @@ def _complete() -> Select[Any]:
 
 
 def read_hours(session: Session, statistic_id: str, unit: str | None, start: float, end: float) -> list[CurvePart]:
-    """Return the hours of long-term statistics that lie in a span, in a unit; none where they cannot be converted to it."""
+    """Return the hours of long-term statistics of a span in a unit; empty if they cannot be converted to it."""
     meta = _find_meta(session, statistic_id)
     convert = _conversion(meta.unit_of_measurement, unit) if meta else None
     if convert is None:
@@ -206,7 +206,7 @@ def read_hours(session: Session, statistic_id: str, unit: str | None, start: flo
 
 @cache
 def _plain() -> Select[Any]:
-    """Select hours of a statistic: when they begin, the extremes and the mean, or a meter's reading."""
+    """Select hours of a statistic: their start, the extremes and the mean, or a meter's reading."""
     state = Statistics.state
     return (
         select(
@@ -223,26 +223,26 @@ def _plain() -> Select[Any]:
 
 
 def _count(session: Session, series: Series, start: float, end: float, most: int = _ALL) -> int:
-    """Return how many rows there are in a span; beyond the most they are not counted."""
+    """Return the number of rows in a span, counted up to the limit."""
     return int(series.run(session, _counted(), first=start, cut=end, most=most).scalar())
 
 
 @cache
 def _counted() -> Select[Any]:
-    """Count rows, which an index tells."""
+    """Count rows by an index."""
     rows = within(STATES.c.metadata_id, attribute=False).limit(bindparam("most")).subquery()
     return select(func.count()).select_from(rows)
 
 
 def read_unit(session: Session, series: Series, moment: float) -> str | None:
-    """Return the unit of the row that held at a moment."""
+    """Return the unit of the row that was valid at a time."""
     unit: str | None = series.run(session, _unit(series.engine), moment=moment).scalar()
     return unit
 
 
 @cache
 def _unit(engine: Engine) -> Select[Any]:
-    """Select the unit of the row that holds at :moment."""
+    """Select the unit of the row that was valid at :moment."""
     updated = STATES.c.last_updated_ts
     return (
         select(engine.json_text(ATTRIBUTES.c.shared_attrs, "unit_of_measurement"))
@@ -264,7 +264,7 @@ def _find_meta(session: Session, statistic_id: str) -> Any:
 
 
 def _conversion(recorded: str | None, shown: str | None) -> Convert | None:
-    """Return the conversion of a statistic's numbers to the unit that is shown, or None where there is none."""
+    """Return the conversion of a statistic's numbers to the displayed unit, or None if there is none."""
     if recorded == shown:
         return float
     converter = STATISTIC_UNIT_TO_UNIT_CONVERTER.get(recorded)
@@ -275,7 +275,7 @@ def _conversion(recorded: str | None, shown: str | None) -> Convert | None:
 
 
 def _is_linear(convert: Convert) -> bool:
-    """Return whether the mean of converted numbers is the converted mean; that of kilowatt hours over 100 km is not."""
+    """Return whether the mean of converted numbers equals the converted mean, unlike for kWh per 100 km."""
     return math.isclose(convert(1) + convert(3), 2 * convert(2))
 
 
@@ -314,7 +314,7 @@ def _hourly() -> Select[Any]:
 
 
 def _read_older(session: Session, hourly: Hourly, start: float, end: float) -> Numbers | None:
-    """Return the numbers of the whole hours of long-term statistics in a span, or None where there are none."""
+    """Return the numbers of the whole hours of long-term statistics in a span, or None if there are none."""
     count, *values = session.execute(
         _hourly(), {"statistic_id": hourly.statistic_id, "start": start, "end": end - HOUR}
     ).one()

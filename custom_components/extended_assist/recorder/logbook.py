@@ -1,4 +1,4 @@
-"""What happened to entities, and the contexts in which it happened."""
+"""The activity of entities, and the contexts that caused it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,17 +17,17 @@ from .engine import engine_of
 from .states import GAPS, Held, Series, find_rows, is_gap_value, last_change, oldest_moment
 
 _RUNS = ("automation_triggered", "script_started")
-"""Events that tell a run."""
+"""Events that record a run."""
 _MAX_LEVELS = 5
-"""How far up a chain of causes is followed: longer ones say nothing more to a person."""
+"""The most parents of a context that are followed."""
 _MAX_CONTEXTS = 500
 _MAX_QUIET = 20
-"""Entities of which the last entry before the span is looked up, where they have none in it."""
+"""The most entities without an entry in the span whose last entry before it is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextIds:
-    """The ids of a context, as the recorder writes them."""
+    """The ids of a context in the recorder's format."""
 
     id: bytes | None
     parent: bytes | None
@@ -39,7 +39,7 @@ _NO_CONTEXT = ContextIds(None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Something that happened: a change of state, or a run of an automation or script."""
+    """A change of state, or a run of an automation or script."""
 
     moment: float
     entity_id: str
@@ -47,19 +47,19 @@ class Entry:
     """The new state; None for a run."""
     context: ContextIds
     is_change: bool = True
-    """Whether something else held before; else nothing older is known."""
+    """True if there was another value before; otherwise nothing older is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latest:
-    """The state of the state machine, which may not have been written yet."""
+    """The current state, which may not be recorded yet."""
 
     moment: float
-    """Since when it has held."""
+    """The time of its last change."""
     state: str
     context: ContextIds
     ran: float | None = None
-    """When an automation or script ran last."""
+    """The time of the last run of an automation or script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class RecordedRun:
 
 @dataclass(slots=True)
 class Origin:
-    """What is known of a context."""
+    """The origin of a context, as far as it is known."""
 
     runs: list[RecordedRun] = field(default_factory=list)
     """Automations and scripts that ran in it, the last one first."""
@@ -85,18 +85,18 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Happenings:
-    """What happened to entities."""
+    """The activity of entities."""
 
     entries: list[Entry]
-    """The newest of a span, newest first."""
+    """The newest entries of a span, newest first."""
     before: list[Entry]
-    """The last ones before the span, of entities that have none in it."""
+    """The last entries before the span, of entities without one in it."""
     origins: dict[bytes, Origin]
     recorded_since: float | None
 
 
 def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int) -> Happenings:
-    """Read the newest entries of entities in a span and, where all of them are told and it is of few, those before it."""
+    """Read the newest entries of entities in a span and, for few entities, those before it if all entries are listed."""
     with read_session(hass) as session:
         found = {
             str(entity_id): metadata_id
@@ -122,7 +122,7 @@ def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[flo
 
 
 def _before(session: Session, entity: tuple[str, int | None], latest: Latest, start: float) -> Entry | None:
-    """Return the last change or run of an entity, given with its metadata id, up to a moment: a few index look-ups."""
+    """Return the last change or run of an entity before a time by a few index look-ups."""
     entity_id, metadata_id = entity
     if latest.ran is not None and latest.ran <= start:
         return Entry(moment=latest.ran, entity_id=entity_id, state=None, context=_NO_CONTEXT)
@@ -164,7 +164,7 @@ def _contexts() -> Select[Any]:
 def _changes(
     session: Session, entity: tuple[str, int], latest: Latest, span: tuple[float, float], count: int
 ) -> list[Entry]:
-    """Return the newest changes of an entity, given with its metadata id, from one known state to another."""
+    """Return the newest changes of an entity from one known state to another."""
     (entity_id, metadata_id), (start, end) = entity, span
     rows = session.execute(_changed(), {"metadata_id": metadata_id, "start": start, "end": end, "count": count})
     entries = [
@@ -185,7 +185,7 @@ def _changes(
 
 @cache
 def _known_before() -> Select[Any]:
-    """Select the last state before :moment that is no gap."""
+    """Select the last known state before :moment."""
     return (
         select(States.state)
         .where(
@@ -264,12 +264,12 @@ def _runs(session: Session, entity_ids: list[str], span: tuple[float, float], co
 
 
 def _run_types(session: Session) -> list[int]:
-    """Return the ids of the event types that tell a run."""
+    """Return the ids of the event types that record a run."""
     return list(session.execute(select(EventTypes.event_type_id).where(EventTypes.event_type.in_(_RUNS))).scalars())
 
 
 def _origins(session: Session, contexts: Iterable[ContextIds]) -> dict[bytes, Origin]:
-    """The origins of contexts, and of the contexts they come from."""
+    """Return the origins of contexts and of their parents."""
     origins: dict[bytes, Origin] = {}
     wanted = {known for context in contexts for known in (context.id, context.parent) if known}
     types = _run_types(session)

@@ -1,4 +1,4 @@
-"""Numbers over a span, aggregated by the database from the recorded rows."""
+"""Numbers over a time span, aggregated by the database from the recorded rows."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,7 @@ from .states import STATES, Rows, as_number, moments, order_of, value_column, wi
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A moment, in seconds since the epoch, and a number."""
+    """A time, in seconds since the epoch, and a number."""
 
     moment: float
     number: float
@@ -25,11 +25,11 @@ class Numbers:
     """Numbers over a span; durations in seconds."""
 
     count: int
-    """How many there were; an hour of statistics that stands for rows that are gone counts as one."""
+    """The number of readings; an hour of statistics in place of purged rows counts as one."""
     known: float
-    """How long there was a number."""
+    """The seconds with a known number."""
     weighted: float
-    """The sum of the numbers, each times how long it held."""
+    """The sum of the numbers, each times its duration."""
     minimum: Reading
     maximum: Reading
     first: Reading
@@ -37,7 +37,7 @@ class Numbers:
 
     @property
     def mean(self) -> float:
-        """Return the mean, weighted by time."""
+        """Return the time-weighted mean."""
         return self.weighted / self.known if self.known > 0 else self.last.number
 
     def joined(self, later: Numbers | None) -> Numbers:
@@ -56,7 +56,7 @@ class Numbers:
 
 
 def constant(number: float, start: float, end: float) -> Numbers:
-    """Return the numbers of a span in which one number held."""
+    """Return the numbers of a span with a constant number."""
     reading, length = Reading(start, number), end - start
     return Numbers(
         count=1,
@@ -70,7 +70,7 @@ def constant(number: float, start: float, end: float) -> Numbers:
 
 
 def read_numbers(session: Session, rows: Rows, *, last: bool = True) -> Numbers | None:
-    """Return the numbers among rows, or None where there is none; without last, the last one may be any."""
+    """Return the numbers of rows, or None if there are none; without `last`, the last number is unspecified."""
     series = rows.series
     count, known, weighted, *extremes = rows.run(session, _numbers(series.engine, attribute=series.of_attribute)).one()
     if not count:
@@ -89,7 +89,7 @@ def read_numbers(session: Session, rows: Rows, *, last: bool = True) -> Numbers 
 
 
 def first_number(session: Session, rows: Rows) -> Reading:
-    """Return the first number among rows, which have one."""
+    """Return the first number of rows, of which at least one is a number."""
     number = as_number(rows.first.value)
     return _read_outermost(session, rows, newest=False) if number is None else Reading(rows.start, number)
 

@@ -354,9 +354,9 @@ class LastTime:
 
 
 def last_time(session: Session, series: Series, coding: Coding, until: float) -> LastTime | float | None:
-    """Return when a condition held last before a moment at which it did not, or since when it surely did not.
+    """Return the last time at which a condition was true before a time, or the time since which it was certainly false.
 
-    Two index look-ups, the first of a bounded number of rows. None where there are no rows.
+    It takes two index look-ups, the first of a limited number of rows. None if there are no rows.
     """
     statement = _newest_match(series.engine, coding.kind, attribute=series.of_attribute)
     oldest, newest, since = series.run(session, statement, until=until, **coding.parameters).one()
@@ -368,6 +368,6 @@ def last_time(session: Session, series: Series, coding: Coding, until: float) ->
 
 
 def frequent_values(session: Session, rows: Rows) -> tuple[str, ...]:
-    """Return the most frequent values of rows, the most frequent first."""
+    """Return the most frequent values of rows."""
     statement = _frequent(rows.series.engine, attribute=rows.series.of_attribute)
     return tuple(rows.run(session, statement).scalars())

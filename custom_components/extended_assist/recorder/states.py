@@ -1,4 +1,4 @@
-"""The recorded states, or values of one attribute, of an entity over a span: the rows that other queries aggregate."""
+"""The recorded states, or values of one attribute, of an entity over a time span: the rows that other queries aggregate."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -16,16 +16,16 @@ STATES = States.__table__
 ATTRIBUTES = StateAttributes.__table__
 
 GAPS = ("unavailable", "unknown", "")
-"""States that say nothing; the recorder writes the empty one when an entity is removed."""
+"""States without a value; the recorder writes the empty one when an entity is removed."""
 _JSON_NULL = "null"
 _LOOK_BACK = 50
-"""Rows among which the change before a span is looked for: with many restarts, each leaves two."""
+"""The rows among which the change before a span is searched; each restart leaves two rows."""
 _PATH: ColumnElement[str] = bindparam("path", type_=Text())
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A moment, in seconds since the epoch, and what held from then on: a state, or an attribute as JSON."""
+    """A time, in seconds since the epoch, and the value from then on: a state, or an attribute as JSON."""
 
     moment: float
     value: str | None
@@ -33,14 +33,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What the recorder holds of one entity: its state, or one attribute of it."""
+    """The recorded state, or one attribute, of an entity."""
 
     engine: Engine
     metadata_id: int
     attribute: str | None = None
 
     def run(self, session: Session, statement: Executable, **parameters: Any) -> Any:
-        """Execute a statement that was built for this kind of series."""
+        """Execute a statement for this kind of series."""
         parameters["metadata_id"] = self.metadata_id
         if self.attribute is not None:
             parameters["path"] = self.engine.path(self.attribute)
@@ -48,32 +48,32 @@ class Series:
 
     @property
     def of_attribute(self) -> bool:
-        """Return whether this is about an attribute."""
+        """Return whether this is an attribute."""
         return self.attribute is not None
 
 
 def value_column(engine: Engine, *, attribute: bool) -> ColumnElement[str]:
-    """The value of a row as text: the state, or the attribute as JSON."""
+    """Return the value of a row as text: the state, or the attribute as JSON."""
     return engine.json_value(ATTRIBUTES.c.shared_attrs, _PATH) if attribute else STATES.c.state
 
 
 def is_gap(value: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that a value says nothing."""
+    """Return the condition that a row has no value."""
     return or_(value.is_(None), value.in_((*GAPS, _JSON_NULL)))
 
 
 def is_gap_value(value: str | None) -> bool:
-    """Return whether a value says nothing."""
+    """Return whether a value is a gap."""
     return value is None or value in GAPS or value == _JSON_NULL
 
 
 def as_number(value: str | None) -> float | None:
-    """Return a value as a number, or None where it is none."""
+    """Return a value as a number, or None."""
     return float(value) if value is not None and re.match(NUMBER, value) else None
 
 
 def moments(engine: Engine) -> list[ColumnElement[Any]]:
-    """The columns by which rows are put in order."""
+    """Return the columns for the order of rows."""
     return engine.ordering(STATES.c.last_updated_ts.label("moment"), STATES.c.state_id)
 
 
@@ -85,7 +85,7 @@ def order_of(rows: Subquery) -> list[ColumnElement[Any]]:
 def within(*columns: ColumnElement[Any], attribute: bool, changed_only: bool = False) -> Select[Any]:
     """Select columns of a series' rows from :first up to :cut.
 
-    With changed_only, rows that the recorder wrote because only attributes changed are left out, the first row kept.
+    With changed_only, rows of mere attribute changes are left out; the first row is kept.
     """
     moment = STATES.c.last_updated_ts
     statement = select(*columns).where(
@@ -102,31 +102,31 @@ def within(*columns: ColumnElement[Any], attribute: bool, changed_only: bool = F
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a series that say what held from start up to cut."""
+    """The rows of a series for the time from start up to cut."""
 
     series: Series
     first: Row
-    """The row that holds at start; where the recorder has none so old, the first one, with which the rows start."""
+    """The row that is valid at start, or else the first row, at which the rows then start."""
     start: float
     cut: float
     since: float
-    """Since when the first value has held: of a state since it changed, of an attribute since its row."""
+    """The time since which the first value lasted: the change of a state, or the row of an attribute."""
 
     def run(self, session: Session, statement: Executable, **parameters: Any) -> Any:
-        """Execute a statement made with within()."""
+        """Execute a statement of within()."""
         parameters |= {"first": self.first.moment, "start": self.start, "cut": self.cut}
         return self.series.run(session, statement, **parameters)
 
 
 def changed_column(*, attribute: bool) -> ColumnElement[float]:
-    """The moment since which a row's value has held; of attributes, the recorder keeps none but that of the row."""
+    """Return the time since which a row's value lasted; for attributes, the recorder only stores that of the row."""
     moment: ColumnElement[float] = STATES.c.last_updated_ts
     return moment if attribute else func.coalesce(STATES.c.last_changed_ts, moment)
 
 
 @cache
 def _edge(engine: Engine, *, attribute: bool, at_start: bool) -> Select[Any]:
-    """Select the row that holds at :start, or the first one after it and before :cut."""
+    """Select the row that is valid at :start, or the first one after it and before :cut."""
     moment = STATES.c.last_updated_ts
     statement = select(
         moment, value_column(engine, attribute=attribute), changed_column(attribute=attribute).label("since")
@@ -143,7 +143,7 @@ def _edge(engine: Engine, *, attribute: bool, at_start: bool) -> Select[Any]:
 
 
 def find_rows(session: Session, series: Series, start: float, cut: float) -> Rows | None:
-    """Return the rows of a span, or None where there are none."""
+    """Return the rows of a span, or None if there are none."""
     for at_start in (True, False):
         statement = _edge(series.engine, attribute=series.of_attribute, at_start=at_start)
         parameters = {"start": start} if at_start else {"start": start, "cut": cut}
@@ -158,13 +158,13 @@ _OLDEST = select(func.min(STATES.c.last_updated_ts))
 
 
 def oldest_moment(session: Session) -> float | None:
-    """Return how far back the recording of anything reaches: one index look-up."""
+    """Return the time of the oldest row of any entity by one index look-up."""
     found: float | None = session.connection().execute(_OLDEST).scalar()
     return found
 
 
 def first_moment(session: Session, series: Series) -> float | None:
-    """Return since when an entity is recorded: one index look-up."""
+    """Return the time of the oldest row of an entity by one index look-up."""
     statement = select(func.min(STATES.c.last_updated_ts)).where(STATES.c.metadata_id == bindparam("metadata_id"))
     found: float | None = series.run(session, statement).scalar()
     return found
@@ -172,12 +172,12 @@ def first_moment(session: Session, series: Series) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What held at a moment, and since when, in seconds since the epoch."""
+    """A value at a time, and since when it lasted, in seconds since the epoch."""
 
     value: str
     since: float
     is_change: bool
-    """Whether something else held before; else nothing older is known."""
+    """True if there was another value before; otherwise nothing older is known."""
 
 
 @cache
@@ -193,9 +193,9 @@ def _older(engine: Engine, *, attribute: bool) -> Select[Any]:
 
 
 def last_change(session: Session, series: Series, value: str | None, since: float) -> Held | None:
-    """Return the last change up to the one to a value, given with the moment since which it holds; gaps are no change.
+    """Return the last change up to the given value and its start; gaps are no changes.
 
-    One index look-up, of a bounded number of rows. None where nothing but gaps is known.
+    It takes one index look-up of a limited number of rows. None if only gaps are known.
     """
     for older, changed in series.run(session, _older(series.engine, attribute=series.of_attribute), since=since):
         if is_gap_value(older):
@@ -231,6 +231,6 @@ def _changes(engine: Engine, *, attribute: bool) -> Select[Any]:
 
 
 def newest_changes(session: Session, rows: Rows, count: int) -> list[Row]:
-    """Return the newest changes, newest first, gaps among them; the state at the start counts as one."""
+    """Return the newest changes, newest first, with gaps; the state at the start counts as one."""
     statement = _changes(rows.series.engine, attribute=rows.series.of_attribute)
     return [Row(max(moment, rows.start), value) for moment, value in rows.run(session, statement, count=count)]

@@ -1,6 +1,6 @@
-"""Long-term statistics, kept by the hour for ever, and short-term ones, kept by five minutes until they are purged.
+"""Long-term statistics, which are stored per hour for ever, and short-term ones, per five minutes until they are purged.
 
-Moments are in seconds since the epoch; values are in the unit in which the recorder holds them.
+Times are in seconds since the epoch; values are in the recorder's unit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,22 +31,22 @@ from .periods import DAY, HOUR, SHORT, Period, Span, day_of, utc_offsets
 
 type StatisticsTable = type[Statistics | StatisticsShortTerm]
 type Metadata = tuple[int, StatisticMetaData]
-"""The number under which the rows of a statistic are kept, and what the recorder knows of it."""
+"""The id of a statistic's rows, and its metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodRow:
-    """What is known of one period; None is what this kind of statistic does not have."""
+    """The values of one period; None for those that this kind of statistic does not have."""
 
     start: float | date
-    """The first moment of a period of at most an hour, or the first day of a longer one."""
+    """The start of a period of at most an hour, or the first day of a longer one."""
     count: int
-    """How many rows of the database it was computed from."""
+    """The number of database rows."""
     min: float | None
     max: float | None
     mean: float | None
     weight: float
-    """What the mean counts against that of another period."""
+    """The weight of the mean."""
     sum: float | None
     """The running sum at the end of the period."""
     state: float | None
@@ -55,12 +55,12 @@ class PeriodRow:
 
 
 def read_metadata(hass: HomeAssistant, statistic_ids: set[str] | None) -> dict[str, Metadata]:
-    """The recorder's metadata of those statistics that exist; of all that do, for None."""
+    """Return the metadata of existing statistics among the given ones; None for all."""
     return {} if statistic_ids == set() else get_metadata(hass, statistic_ids=statistic_ids)
 
 
 def unit_converter(meta: StatisticMetaData) -> type[BaseUnitConverter] | None:
-    """The converter for the unit of a statistic, or None where it cannot be converted."""
+    """Return the converter for the unit of a statistic, or None."""
     unit = meta["unit_of_measurement"]
     converter = UNIT_CLASS_TO_UNIT_CONVERTER.get(meta["unit_class"])
     if converter and unit in converter.VALID_UNITS:
@@ -69,7 +69,7 @@ def unit_converter(meta: StatisticMetaData) -> type[BaseUnitConverter] | None:
 
 
 def read_bounds(hass: HomeAssistant, metadata_id: int) -> tuple[float | None, float | None, float | None]:
-    """Return the start of the first and the last long-term row, and of the first short-term one."""
+    """Return the start of the first and last long-term row, and of the first short-term row."""
     with read_session(hass) as session:
         first, last = session.execute(
             select(func.min(Statistics.start_ts), func.max(Statistics.start_ts)).where(
@@ -90,7 +90,7 @@ def read_first_rows(hass: HomeAssistant, metadata_ids: Iterable[int]) -> dict[in
 
 
 def read_last_ends(hass: HomeAssistant, metadata_ids: Iterable[int], span: Span) -> dict[int, float]:
-    """Return the end of the last long-term row that begins in a span, of each statistic that has one."""
+    """Return the end of the last long-term row that begins in a span, for each statistic with one."""
     with read_session(hass) as session:
         found = session.execute(
             rows_of(
@@ -109,7 +109,7 @@ def first_row(session: Session, table: StatisticsTable, metadata_id: int) -> flo
 
 
 def read_rows(hass: HomeAssistant, metadata: Metadata, period: Period, span: Span) -> list[PeriodRow]:
-    """Return one row for every period of a span that has data, in order of time."""
+    """Return one row for every period of a span with data, in order of time."""
     metadata_id, meta = metadata
     with read_session(hass) as session:
         rows = _read_groups(session, [metadata_id], meta["mean_type"], period, span)[metadata_id]
@@ -120,7 +120,7 @@ def read_rows(hass: HomeAssistant, metadata: Metadata, period: Period, span: Spa
 def read_changes(
     hass: HomeAssistant, metadata_ids: list[int], period: Period, span: Span
 ) -> dict[int, dict[float, float]]:
-    """Return the change of each sum in every period of a span that has data, by the first moment of the period."""
+    """Return the change of each sum in every period of a span with data, by the start of the period."""
     with read_session(hass) as session:
         groups = _read_groups(session, metadata_ids, StatisticMeanType.NONE, period, span)
         before = _sums_before(session, metadata_ids, period, span)
@@ -140,7 +140,7 @@ def moments(span: Span) -> tuple[float, float]:
 
 
 def source_of(period: Period) -> tuple[StatisticsTable, int]:
-    """Return the table that a period is computed from and the seconds of its rows."""
+    """Return the source table of a period and the seconds of its rows."""
     return (StatisticsShortTerm, SHORT) if period == "5minute" else (Statistics, HOUR)
 
 
@@ -154,7 +154,7 @@ def rows_of[T: tuple[Any, ...]](
 def _read_groups(
     session: Session, metadata_ids: list[int], mean_type: StatisticMeanType, period: Period, span: Span
 ) -> dict[int, list[PeriodRow]]:
-    """Aggregate in SQL by five minutes, hours or local days, and days to weeks and months here."""
+    """Aggregate in SQL by five minutes, hours or local days; days are merged to weeks and months in Python."""
     table, seconds = source_of(period)
     start, end = moments(span)
     calendar = period not in ("5minute", "hour")
@@ -213,7 +213,7 @@ def _aggregates(rows: Any, mean_type: StatisticMeanType) -> list[ColumnElement[A
 
 
 def _local_day(table: StatisticsTable, start: float, end: float) -> ColumnElement[Any]:
-    """Return the local day of a row, as days since 1970-01-01, right across changes of the clocks."""
+    """Return the local day of a row as days since 1970-01-01, correct across clock changes."""
     *changes, (_, last) = utc_offsets(start, end)
     offset: ColumnElement[Any] = literal(last)
     if changes:
@@ -222,7 +222,7 @@ def _local_day(table: StatisticsTable, start: float, end: float) -> ColumnElemen
 
 
 def _merge(one: PeriodRow, later: PeriodRow, mean_type: StatisticMeanType) -> PeriodRow:
-    """Return two parts of the same period as one."""
+    """Merge two parts of the same period."""
     means = [(part.mean, part.weight) for part in (one, later) if part.mean is not None]
     weight = sum(share for _, share in means)
     mean: float | None = None
@@ -241,7 +241,7 @@ def _merge(one: PeriodRow, later: PeriodRow, mean_type: StatisticMeanType) -> Pe
 
 
 def _sums_before(session: Session, metadata_ids: Sequence[int], period: Period, span: Span) -> dict[int, float]:
-    """Return the last running sums before a span; 0 where nothing was recorded yet."""
+    """Return the last running sums before a span; 0 before the first record."""
     table, _ = source_of(period)
     start, _ = moments(span)
     return {

@@ -22,26 +22,26 @@ _MAX_STRETCHES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What a statistic amounts to over a span."""
+    """The totals of a statistic over a time span."""
 
     values: dict[str, float]
-    """Change, mean, min and max; without those that the span has no data for."""
+    """Change, mean, min and max, as far as the span has data for them."""
     reached: dict[str, Reached]
-    """When the min and the max were reached."""
+    """The times of the min and the max."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """When a value was reached: in rows of some seconds, those that follow each other as one stretch."""
+    """The times of a value in rows of some seconds; adjacent rows are one period."""
 
     count: int
     first: list[tuple[float, float]]
-    """The first stretches, each from the start of its first row to the end of its last one."""
+    """The first periods, each from the start of its first row to the end of its last one."""
     seconds: int
 
 
 def read_totals(hass: HomeAssistant, metadata: Metadata, span: Span, types: Iterable[TotalType]) -> Totals:
-    """Return totals as Home Assistant computes them: short-term rows where the span begins or ends within an hour."""
+    """Return totals as Home Assistant computes them: with short-term rows if the span begins or ends within an hour."""
     metadata_id, meta = metadata
     converter, unit = unit_converter(meta), meta["unit_of_measurement"]
     units = {converter.UNIT_CLASS: unit} if converter and converter.UNIT_CLASS and unit else None
@@ -60,10 +60,9 @@ def read_totals(hass: HomeAssistant, metadata: Metadata, span: Span, types: Iter
 
 
 def _countable(span: Span, kept: float | None) -> Span:
-    """Return a span whose midnights within an hour of UTC become the next full hour, unless short-term rows are kept there.
+    """Return a span whose midnights within a UTC hour become the next full hour, unless short-term rows exist there.
 
-    So a day counts the hours that begin in it, as in Home Assistant's rows of days, where local time is beside UTC by a
-    part of an hour.
+    Then a day has the hours that begin in it, as in Home Assistant's daily rows, in time zones with a fraction of an hour.
     """
     start, end = (
         moment + timedelta(minutes=60 - moment.minute)
@@ -75,7 +74,7 @@ def _countable(span: Span, kept: float | None) -> Span:
 
 
 def _reached(session: Session, metadata_id: int, span: Span, name: str, value: float) -> Reached | None:
-    """Return when a value was reached: by short-term rows, which are more exact, where they are kept for the whole span."""
+    """Return the times of a value, from the more exact short-term rows if they exist for the whole span."""
     start, end = moments(span)
     hours = -(-start // HOUR) * HOUR, end // HOUR * HOUR
     mixed: list[tuple[StatisticsTable, float, float]] = [
@@ -106,7 +105,7 @@ def _reached(session: Session, metadata_id: int, span: Span, name: str, value: f
 def _stretches(
     session: Session, part: tuple[StatisticsTable, float, float], metadata_id: int, name: str, value: float
 ) -> Reached | None:
-    """Return the stretches of rows of a table, from a start to an end, that are as low or as high as value."""
+    """Return the periods of a table's rows in a span that reach a value."""
     table, start, end = part
     seconds = SHORT if table is StatisticsShortTerm else HOUR
     column = table.min if name == "min" else table.max
@@ -149,19 +148,19 @@ _MAX_GAPS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Where a span has no rows."""
+    """The gaps in the rows of a span."""
 
     count: int
     longest: list[tuple[float, float]]
     """The longest gaps, in order of time."""
     since: float | None = None
-    """When the recording began, unless that was before the span."""
+    """The start of the recording, if it is in the span."""
 
 
 def read_gaps(hass: HomeAssistant, metadata_id: int, period: Period, span: Span) -> Gaps:
-    """Return where full hours, or five minutes for that period, are missing since the recording began.
+    """Return the missing full hours, or five minutes for that period, since the recording began.
 
-    What the clock on the wall shows twice is no gap if it is missing once: it came so from a source with local times.
+    A local hour that occurs twice is no gap if it is missing once: such rows come from a source with local times.
     """
     table, seconds = source_of(period)
     start, end = moments(span)

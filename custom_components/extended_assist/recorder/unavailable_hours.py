@@ -31,18 +31,18 @@ from .periods import HOUR
 from .states import STATES, Series, as_number, find_rows, within
 
 _MOST = 1_000
-"""Rows without a number; a sensor that has more of them is read row by row."""
+"""The most rows without a number; sensors with more are read row by row."""
 _REMEMBERED = 500
-"""Sensors of which is remembered what was looked up."""
+"""The most sensors with cached searches."""
 _MOST_KEPT = 300
-"""Interrupted hours of a sensor that are kept over a restart, the latest; what was before them is looked up again."""
+"""The latest unavailable hours of a sensor that are stored; earlier ones are searched again after a restart."""
 _SAME_RUN = 0.001
-"""Seconds by which databases round when a run of the recorder began."""
+"""Seconds to which databases round the start of a recorder run."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """What the rows of a span say of a sensor; start and end are full hours, in seconds since the epoch."""
+    """The result of a search in a sensor's rows; start and end are full hours, in seconds since the epoch."""
 
     entity_id: str
     start: float
@@ -52,31 +52,31 @@ class LookedUp:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was known when it was written, by the recorder's number of each sensor."""
+    """The stored results, by the metadata id of each sensor."""
 
     run: float
-    """When the recorder's run of that time began; a database in which there is no such run is another one."""
+    """The start of the recorder run at that time; a database without such a run is another one."""
     sensors: dict[int, LookedUp]
 
     @property
     def end(self) -> float:
-        """The moment up to which something is known."""
+        """Return the time up to which the results are valid."""
         return max((known.end for known in self.sensors.values()), default=0.0)
 
     def up_to(self, moment: float) -> Kept:
-        """Return the interruptions of the full hours before a moment; those that a clock told of later hours were wrong once."""
+        """Return the results for full hours before a time; those for later hours come from a wrong clock."""
         last = moment // HOUR * HOUR
         cut = {key: replace(known, end=min(known.end, last)) for key, known in self.sensors.items()}
         return Kept(self.run, {key: known for key, known in cut.items() if known.start < known.end})
 
 
 class Interruptions:
-    """Hours, counted from the epoch, in which there was something else than a number, or may have been."""
+    """Hours, counted from the epoch, in which a sensor was, or may have been, no number."""
 
     def __init__(self, noticed_from: float = math.inf, changed: Callable[[], None] = lambda: None) -> None:
-        """Begin with nothing; noticed_from is the moment from which on all that happens is noticed.
+        """Start empty; all state changes from `noticed_from` on are recorded.
 
-        changed is called, from any thread, when there is more to keep.
+        `changed` is called, from any thread, when there is more to store.
         """
         self.noticed_from = noticed_from
         self._changed = changed
@@ -88,7 +88,7 @@ class Interruptions:
 
     @callback
     def async_notice(self, event: Event[EventStateChangedData]) -> None:
-        """Notice that a sensor began or ceased to say a number."""
+        """Record that a sensor became or stopped being a number."""
         data, moment = event.data, event.time_fired_timestamp
         entity_id, new = data["entity_id"], data["new_state"]
         if new is not None:
@@ -103,21 +103,21 @@ class Interruptions:
 
     @callback
     def async_begin_with(self, kept: Kept) -> None:
-        """Take what was kept of the time before."""
+        """Use the stored results of the time before."""
         self._kept, self._kept_until = kept, kept.end
         # Where the clock went back, there is something after the moment from which on all is noticed.
         self.noticed_from = max(self.noticed_from, kept.end)
 
     def forget(self) -> None:
-        """Forget what was looked up."""
+        """Drop the cached searches."""
         self._kept = None
         self._looked_up.clear()
 
     @callback
     def async_known(self, now: float, run: float, is_there: Callable[[str], bool]) -> Kept:
-        """Return the interruptions to keep of the full hours before now: those looked up, and those noticed since.
+        """Return the results to store for the full hours before now.
 
-        A sensor that is not there under its id any more may go on under another one, where that was not noticed.
+        A sensor that no longer exists under its id is left out: it may continue under another one unnoticed.
         """
         if self._kept is not None:  # Nobody has looked yet whether it is of this database.
             self._kept_until = min(self._kept_until, now)
@@ -138,12 +138,12 @@ class Interruptions:
         return kept
 
     def _noticed_since(self, entity_id: str) -> float:
-        """Return the first full hour from which on everything about a sensor was noticed."""
+        """Return the first full hour from which all changes of a sensor were recorded."""
         since = max(self.noticed_from, self._appeared.get(entity_id, 0))
         return since if math.isinf(since) else math.ceil(since / HOUR) * HOUR
 
     def read(self, session: Session, series: Series, entity_id: str, start: float, end: float) -> set[int] | None:
-        """Return the interrupted hours from one full hour to another, or None where there are too many to be told."""
+        """Return the unavailable hours between two full hours, or None if there are too many."""
         if self._kept is not None:
             self._take_kept(session, self._kept)
         until = min(end, max(start, self._noticed_since(entity_id)))
@@ -151,7 +151,7 @@ class Interruptions:
         return None if looked_up is None else {*looked_up, *self._noticed.get(entity_id, set()).copy()}
 
     def _take_kept(self, session: Session, kept: Kept) -> None:
-        """Take over what was kept, where it is of this database."""
+        """Use the stored results if they are of this database."""
         if session.execute(_run(), _moments_near(kept.run)).first():
             for metadata_id, known in kept.sensors.items():
                 self._looked_up.setdefault(metadata_id, known)
@@ -160,7 +160,7 @@ class Interruptions:
     def _look_up(
         self, session: Session, series: Series, entity_id: str, start: float, end: float
     ) -> Iterable[int] | None:
-        """Return the interruptions in the rows, where they are not remembered yet."""
+        """Search the rows, unless the result is cached."""
         before = known = self._looked_up.pop(series.metadata_id, None)
         if known is None or start > known.end or end < known.start:
             known = LookedUp(entity_id, start, start, frozenset())
@@ -180,7 +180,7 @@ class Interruptions:
 
 
 def _hour(moment: float) -> int:
-    """Return the hour of a moment."""
+    """Return the hour of a time."""
     return int(moment // HOUR)
 
 
@@ -199,7 +199,7 @@ def _read(session: Session, series: Series, start: float, end: float) -> set[int
 
 @cache
 def _without_number(engine: Engine) -> Select[Any]:
-    """Select the rows that may not be numbers, and when the next row of any kind came."""
+    """Select the rows that may not be numbers, and the time of the next row."""
     table, later = STATES.c, STATES.alias().c
     following = (
         select(later.last_updated_ts)
@@ -215,14 +215,14 @@ def _without_number(engine: Engine) -> Select[Any]:
 
 @cache
 def _run() -> Select[Any]:
-    """Select a run of the recorder that began between two moments."""
+    """Select a recorder run that began between two times."""
     return select(RecorderRuns.run_id).where(
         RecorderRuns.start >= bindparam("first"), RecorderRuns.start <= bindparam("last")
     )
 
 
 def _moments_near(run: float) -> dict[str, Any]:
-    """Return the moments between which a run began."""
+    """Return the times between which a run began."""
     return {
         "first": dt_util.utc_from_timestamp(run - _SAME_RUN),
         "last": dt_util.utc_from_timestamp(run + _SAME_RUN),
@@ -231,7 +231,7 @@ def _moments_near(run: float) -> dict[str, Any]:
 
 @callback
 def interrupts(data: EventStateChangedData) -> bool:
-    """Return whether a sensor with statistics began or ceased to say a number."""
+    """Return whether a sensor with statistics became or stopped being a number."""
     if not data["entity_id"].startswith("sensor."):
         return False
     states = (data["old_state"], data["new_state"])
@@ -245,7 +245,7 @@ def _is_number(state: State | None) -> bool:
 
 _VERSION = 1
 _SAVE_DELAY = 1.0
-"""Seconds, fewer than it takes the recorder to write: where a clock went back, what is kept is put right before its rows."""
+"""Seconds, less than the recorder's commit interval: after a clock went back, the file is corrected before the rows."""
 
 _STORED = shape(
     {
@@ -287,17 +287,17 @@ def _written(kept: Kept) -> dict[str, Any]:
 
 
 class KeptInterruptions:
-    """What is known of interruptions, with the file in which it is kept."""
+    """The unavailable hours with their store."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where it is stored; load before use."""
+        """Create the store; async_load must run before use."""
         self.interruptions = Interruptions(dt_util.utcnow().timestamp(), self._changed)
         self._hass = hass
         self._store: Store[dict[str, Any]] = Store(hass, _VERSION, f"{DOMAIN}.interruptions")
         self._run = self._run_now
 
     async def async_load(self) -> None:
-        """Notice interruptions from now on, and read what was stored of the time before."""
+        """Record changes from now on, and load the stored results."""
         now = self.interruptions.noticed_from
         self._hass.bus.async_listen(EVENT_STATE_CHANGED, self.interruptions.async_notice, event_filter=interrupts)
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._async_stop)
@@ -309,13 +309,13 @@ class KeptInterruptions:
         self.interruptions.async_begin_with(kept)
 
     async def async_clear(self) -> None:
-        """Forget everything, also on the disk."""
+        """Delete all results, also on the disk."""
         self.interruptions.forget()
         await self._store.async_remove()
 
     @property
     def _run_now(self) -> float | None:
-        """When the recorder's run began; it is another one where it has to begin with another database."""
+        """Return the start of the current recorder run; it changes if the recorder starts with another database."""
         instance = self._hass.data.get(DATA_INSTANCE)
         return instance.recorder_runs_manager.recording_start.timestamp() if instance else None
 
@@ -325,12 +325,12 @@ class KeptInterruptions:
 
     @callback
     def _async_stop(self, _: Event) -> None:
-        """Store what was noticed up to the end."""
+        """Store the results when Home Assistant stops."""
         self._async_store()
 
     @callback
     def _async_store(self) -> None:
-        """Store soon, and in any case before Home Assistant stops."""
+        """Schedule saving, at the latest when Home Assistant stops."""
         if self._run_now is not None:
             self._store.async_delay_save(self._data, _SAVE_DELAY)
 
@@ -353,7 +353,7 @@ _KEPT: HassKey[KeptInterruptions] = HassKey(f"{DOMAIN}_interruptions")
 
 @singleton(_KEPT, async_=True)
 async def async_get_kept(hass: HomeAssistant) -> KeptInterruptions:
-    """Return the known interruptions; those from the first call on are noticed."""
+    """Return the unavailable hours; the first call starts the recording."""
     kept = KeptInterruptions(hass)
     await kept.async_load()
     return kept

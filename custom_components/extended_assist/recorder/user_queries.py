@@ -1,4 +1,4 @@
-"""Queries that a user wrote, in which what a model gives is nothing but values: on one file, or on the recorder's server."""
+"""Queries that a user wrote, on one file or on the recorder's server; a model only supplies values."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -23,16 +23,16 @@ from .servers import read_only
 
 _GRACE: Final = 2.0
 _LONGEST: Final = 20_000
-"""Characters of one value."""
+"""The most characters of one value."""
 _NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
 
 
 async def async_ask_file(
     hass: HomeAssistant, uri: str, text: str, parameters: Mapping[str, Any], visible: Visible | None = None
 ) -> Answer:
-    """Return the rows that a query finds in one file, in a fresh process that can open no other.
+    """Return the rows of a query on one file, run in a new process that can open no other file.
 
-    With what is visible, the file is the recorder's, and its tables are seen through views.
+    With `visible`, the file is the recorder's, and its tables are views of the exposed rows.
     """
     views = _views("main.", visible, "visible_attributes(shared_attrs)") if visible else {}
     try:
@@ -56,7 +56,7 @@ async def async_ask_file(
 
 
 def ask_server(url: str, text: str, parameters: Mapping[str, Any], visible: Visible, zone: Mapping[str, Any]) -> Answer:
-    """Return the rows that a query finds on the recorder's server, in its own dialect, through views; call it in an executor."""
+    """Return the rows of a query on the recorder's server, in its own dialect, through views; call it in an executor."""
     try:
         with read_only(url, TIME_LIMIT) as connection:
             if engine_of(connection) is POSTGRESQL:
@@ -84,13 +84,13 @@ def ask_server(url: str, text: str, parameters: Mapping[str, Any], visible: Visi
 
 
 def _views(base: str, visible: Visible, attributes: str = "shared_attrs") -> dict[str, str]:
-    """Return the views on what is visible."""
+    """Return the views of the exposed rows."""
     entities, statistics = ([row[0] for row in rows] for rows in (visible.entities, visible.statistics))
     return exposed_views(base, entities, statistics, attributes)
 
 
 def _bound(text: str, parameters: Mapping[str, Any]) -> str:
-    """Return a query in which only what has a value is taken for the name of one."""
+    """Return a query in which only names with a value are placeholders."""
     return _NAMED.sub(lambda match: match[0] if match[1] in parameters else f"\\{match[0]}", text)
 
 
@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def _problem(err: DBAPIError) -> str:
-    """Return the problem of a query; a server's text is told only where it is about the query and not about rows."""
+    """Return the error of a query; a server's message is only included if it is about the query and not about rows."""
     original: Any = err.orig
     code = getattr(original, "pgcode", None) or (original.args[0] if original and original.args else None)
     if code in ("57014", 1969, 3024):
@@ -142,7 +142,7 @@ _STATES: Final = (
 def exposed_views(
     base: str, entity_ids: Collection[str], statistic_ids: Collection[str], attributes: str = "shared_attrs"
 ) -> dict[str, str]:
-    """Return the SELECT behind each view; base is what stands before the name of a table of the recorder's own."""
+    """Return the SELECT of each view; `base` is the prefix of the recorder's own tables."""
     entities = f"SELECT metadata_id FROM {base}states_meta WHERE entity_id IN ({_texts(entity_ids)})"  # noqa: S608 - quoted
     statistics = f"SELECT id FROM {base}statistics_meta WHERE statistic_id IN ({_texts(statistic_ids)})"  # noqa: S608 - quoted
     states = f"FROM {base}states WHERE metadata_id IN ({entities})"
@@ -158,5 +158,5 @@ def exposed_views(
 
 
 def _texts(ids: Collection[str]) -> str:
-    """Return ids as a list of literals; no id holds a quote or a backslash, and one that does is left out."""
+    """Return ids as a list of SQL literals; an id with a quote or a backslash is left out."""
     return ", ".join(f"'{each}'" for each in sorted(ids) if "'" not in each and "\\" not in each) or "NULL"

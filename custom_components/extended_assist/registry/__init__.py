@@ -1,4 +1,4 @@
-"""The public door: tools that other integrations add to the toolbox. See docs/developers.md."""
+"""Tools that other integrations register. See docs/developers.md."""
 
 from collections.abc import Callable
 from typing import override
@@ -23,23 +23,23 @@ _TOOLS: HassKey[dict[str, llm.Tool]] = HassKey(f"{DOMAIN}_registered_tools")
 
 
 class ToolNameError(HomeAssistantError):
-    """A name that a tool cannot have."""
+    """The name of a tool is invalid or in use."""
 
 
 class RegisteredTool(PolicedTool):
-    """A tool of another integration, called as our own are."""
+    """A tool of another integration, called like our own."""
 
     family = "functions"
     deadline = DEADLINE
 
     def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
-        """Take a tool as it declares itself."""
+        """Store a tool."""
         super().__init__(tool, options)
         self.integration = owner_of(tool)
 
     @override
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the options of now; raises ToolError where its integration has removed the tool."""
+        """Return the current options; raises ToolError if its integration has removed the tool."""
         options = super().current_options(hass)
         if not options.is_fixed and self.tool not in hass.data.get(_TOOLS, {}).values():
             raise ToolError(
@@ -58,9 +58,9 @@ class RegisteredTool(PolicedTool):
 
 @callback
 def async_register_tool(hass: HomeAssistant, tool: llm.Tool) -> Callable[[], None]:
-    """Add a tool to every toolbox, at once and before any is set up; return what removes it.
+    """Add a tool to all toolboxes, current and later ones; return the function that removes it.
 
-    Raises ToolNameError for a name that is taken or that models do not accept.
+    Raises ToolNameError if the name is in use or models do not accept it.
     """
     if not TOOL_NAME.fullmatch(tool.name):
         raise ToolNameError(f"'{tool.name}' is no name for a tool: letters, digits, _ and - only, 64 at most")
@@ -85,7 +85,7 @@ def async_register_tool(hass: HomeAssistant, tool: llm.Tool) -> Callable[[], Non
 
 @callback
 def async_remove_tool(hass: HomeAssistant, tool: llm.Tool | str) -> None:
-    """Remove a tool; one that is not there is no error."""
+    """Remove a tool if it is registered."""
     name = tool if isinstance(tool, str) else tool.name
     hass.data.get(_TOOLS, {}).pop(name, None)
 
@@ -93,7 +93,7 @@ def async_remove_tool(hass: HomeAssistant, tool: llm.Tool | str) -> None:
 def llm_tool(
     hass: HomeAssistant, *, annotations: llm.ToolAnnotations | None = None
 ) -> Callable[[PlainFunction], PlainFunction]:
-    """Register a function as a tool, as a decorator; the function itself stays as it is."""
+    """Decorate a function to register it as a tool; the function itself is unchanged."""
 
     def register(function: PlainFunction) -> PlainFunction:
         async_register_tool(hass, FunctionTool(function, annotations=annotations))
@@ -104,10 +104,10 @@ def llm_tool(
 
 @callback
 def registered_tools(hass: HomeAssistant, options: ToolboxOptions) -> list[RegisteredTool]:
-    """Return the registered tools, ordered by name: another order after a restart would cost a cached prefix."""
+    """Return the registered tools by name, so that restarts do not change their order and the server's cache stays valid."""
     return [RegisteredTool(tool, options) for _, tool in sorted(hass.data.get(_TOOLS, {}).items())]
 
 
 def owner_of(tool: llm.Tool) -> str:
-    """Return the integration of a tool: as it says, or by the module of its class."""
+    """Return the integration of a tool, which it names itself or by the module of its class."""
     return tool.integration or integration_of(type(tool).__module__)

@@ -1,4 +1,4 @@
-"""A plain Python function as a tool: its name, docstring and annotations are the tool's."""
+"""A Python function as a tool, with its name, docstring and annotations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -29,7 +29,7 @@ type PlainFunction = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class _ValueType:
-    """Validator of an argument, and converter to the type that the function is annotated with."""
+    """The validator of an argument, and the converter to the annotated type."""
 
     schema: Any
     convert: Callable[[Any], Any] = lambda value: value
@@ -38,8 +38,8 @@ class _ValueType:
 class FunctionTool(llm.Tool):
     """A tool that calls a function, sync or async.
 
-    Parameters named hass, user_prompt, or like a field of ToolInput or LLMContext are filled in and hidden from the
-    model. Raises TypeError, naming the parameter, for an annotation that a model cannot be told of.
+    Parameters named hass or user_prompt, or like a field of ToolInput or LLMContext, are filled in and hidden from the
+    model. Raises TypeError, naming the parameter, for an annotation that has no JSON Schema.
     """
 
     def __init__(self, function: PlainFunction, *, annotations: llm.ToolAnnotations | None = None) -> None:
@@ -70,7 +70,7 @@ class FunctionTool(llm.Tool):
     async def async_call(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
-        """Call the function; one that is neither async nor a callback runs in the executor."""
+        """Call the function; a sync function without @callback runs in the executor."""
         given = {
             name: self._value_types[name].convert(value)
             for name, value in self.parameters(tool_input.tool_args).items()
@@ -89,7 +89,7 @@ class FunctionTool(llm.Tool):
 
 
 def _marker(name: str, default: Any, description: str | None) -> vol.Marker:
-    """Return the key of a parameter; a default that JSON knows is told to the model."""
+    """Return the key of a parameter, with its default if JSON can represent it."""
     if default is inspect.Parameter.empty:
         return vol.Required(name, description=description)
     if isinstance(default, Enum):
@@ -100,7 +100,7 @@ def _marker(name: str, default: Any, description: str | None) -> vol.Marker:
 
 
 def _described(hint: Any) -> tuple[Any, str | None]:
-    """Return an annotation, and the text beside it in Annotated."""
+    """Return an annotation and its text in Annotated."""
     if get_origin(hint) is not Annotated:
         return hint, None
     inner, *more = get_args(hint)
@@ -108,7 +108,7 @@ def _described(hint: Any) -> tuple[Any, str | None]:
 
 
 def _value_type(hint: Any, where: str) -> _ValueType:
-    """Return validator and converter of an annotation; raise TypeError, naming where, for one that is not supported."""
+    """Return the validator and converter of an annotation; raises TypeError, naming the place, if it is not supported."""
     hint, _ = _described(hint)
     origin, args = get_origin(hint), get_args(hint)
     if hint in _SIMPLE:
@@ -135,7 +135,7 @@ def _value_type(hint: Any, where: str) -> _ValueType:
 
 
 def _filled_in(name: str, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> Any:
-    """Return the value of a parameter that is hidden from the model."""
+    """Return the value of a parameter that the model does not see."""
     if name == "hass":
         return hass
     if name == _USER_PROMPT:
@@ -144,7 +144,7 @@ def _filled_in(name: str, hass: HomeAssistant, tool_input: llm.ToolInput, llm_co
 
 
 def integration_of(module: str) -> str:
-    """Return the integration that a module belongs to, or the module where it belongs to none."""
+    """Return the integration of a module, or the module if it belongs to none."""
     parts = module.split(".")
     if parts[0] == "custom_components" and len(parts) > 1:
         return parts[1]

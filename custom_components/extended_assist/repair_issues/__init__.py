@@ -1,1 +1,1 @@
-"""The notices under Repairs, about agents and entries, and the data that diagnostics may hold."""
+"""Repair issues about agents, entries and functions."""

@@ -1,4 +1,4 @@
-"""Notices under Repairs about agents and functions that cannot do their work: when they come, go, and stay ignored."""
+"""Repair issues about agents and functions that cannot work: created, updated and deleted."""
 
 from collections.abc import Mapping
 
@@ -22,9 +22,9 @@ NEARLY_USED = "tokens_nearly_used"
 USED_UP = "tokens_used_up"
 NOT_SERVED = "function_not_served"
 WITHOUT_RULES = "tools_without_rules"
-"""About agents and servers of other integrations, so that no dialog of ours can mend it."""
+"""The issue about agents and MCP servers of other integrations; it has no repair flow."""
 LEFT_OUT = "agent_tools_left_out"
-"""About tools of anybody, so that no dialog of ours can mend them."""
+"""The issue about refused tools; it has no repair flow."""
 _NO_ENTRYS = (WITHOUT_RULES, *CHANGE_ISSUES)
 SUBENTRY_ISSUES = (
     WITHOUT_TOOLS,
@@ -48,7 +48,7 @@ def async_raise_issue(
     placeholders: dict[str, str],
     **data: str,
 ) -> None:
-    """Raise an issue about a subentry; one that says something else than before is no longer ignored."""
+    """Create an issue about a subentry; if its text changes, it is no longer ignored."""
     issue_id = f"{key}_{subentry.subentry_id}"
     before = ir.async_get(hass).async_get_issue(DOMAIN, issue_id)
     # After a restart Home Assistant knows only that it was ignored, not what it said.
@@ -74,7 +74,7 @@ def async_resolve_issue(hass: HomeAssistant, key: str, subentry_id: str) -> None
 
 @callback
 def async_resolve_unless_ignored(hass: HomeAssistant, subentry_id: str, *keys: str) -> None:
-    """Delete issues whose cause may be there or not, but for those that the user ignored: they must stay ignored."""
+    """Delete issues whose cause is unknown, except ignored ones, which must stay ignored."""
     registry = ir.async_get(hass)
     for key in keys or SUBENTRY_ISSUES:
         issue = registry.async_get_issue(DOMAIN, f"{key}_{subentry_id}")
@@ -84,7 +84,7 @@ def async_resolve_unless_ignored(hass: HomeAssistant, subentry_id: str, *keys: s
 
 @callback
 def async_resolve_orphaned(hass: HomeAssistant) -> None:
-    """Delete the issues of entries and subentries that are gone."""
+    """Delete the issues of removed entries and subentries."""
     entries = hass.config_entries.async_entries(DOMAIN)
     known = {f"{key}_{subentry_id}" for entry in entries for subentry_id in entry.subentries for key in SUBENTRY_ISSUES}
     known |= {f"{key}_{entry.entry_id}" for entry in entries for key in ENTRY_ISSUES}
@@ -95,9 +95,9 @@ def async_resolve_orphaned(hass: HomeAssistant) -> None:
 
 @callback
 def async_check_others(hass: HomeAssistant) -> None:
-    """Raise or delete the issues of agents and servers of other integrations that were given Assist beside a toolbox.
+    """Create or delete the issues of other integrations' agents and servers that have both Assist and a toolbox.
 
-    The toolbox holds Assist's tools under its rules; Home Assistant offers the second copy as it is.
+    The toolbox contains Assist's tools under its rules; Home Assistant offers the second copy without them.
     """
     assist = assist_name(hass)
     due = {
@@ -127,7 +127,7 @@ def async_check_others(hass: HomeAssistant) -> None:
 
 @callback
 def async_watch_others(hass: HomeAssistant) -> CALLBACK_TYPE:
-    """Look at what agents and servers of other integrations were given, now and whenever it changes; return what ends it."""
+    """Check other integrations' agents and servers now and after each change; return the function that stops it."""
     async_check_others(hass)
 
     @callback
@@ -140,7 +140,7 @@ def async_watch_others(hass: HomeAssistant) -> CALLBACK_TYPE:
 
 @callback
 def async_check_agent(hass: HomeAssistant, entry_id: str, agent_id: str, subentry: ConfigSubentry) -> None:
-    """Raise or delete the issues of an agent, but for the tools that it was given and that are gone."""
+    """Create or delete the issues of an agent, except that of missing tools."""
     has_tools = bool(subentry.data.get(CONF_LLM_HASS_API))
     placeholders = {"agent": subentry.title}
     if has_tools:
@@ -162,9 +162,9 @@ def async_check_agent(hass: HomeAssistant, entry_id: str, agent_id: str, subentr
 
 @callback
 def async_check_tools(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry) -> bool:
-    """Return whether all tools that an agent was given are there; raise or delete the issue.
+    """Return whether all selected APIs of an agent exist; create or delete the issue.
 
-    To be asked in a turn: while Home Assistant starts, those of other integrations may be still to come.
+    Call it in a turn: while Home Assistant starts, other integrations may register their APIs later.
     """
     known = {api.id for api in llm.async_get_apis(hass)}
     if known.issuperset(subentry.data.get(CONF_LLM_HASS_API, ())):
@@ -178,7 +178,7 @@ def async_check_tools(hass: HomeAssistant, entry_id: str, subentry: ConfigSubent
 def async_check_left_out(
     hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry, tools: Mapping[str, str]
 ) -> None:
-    """Raise or settle the issue of tools that the server of an agent would refuse; tools gives the reasons by name."""
+    """Create or delete the issue about tools that an agent's server would refuse; `tools` maps names to reasons."""
     if not tools:
         async_resolve_issue(hass, LEFT_OUT, subentry.subentry_id)
         return
@@ -187,5 +187,5 @@ def async_check_left_out(
 
 
 def _has_pipelines(hass: HomeAssistant) -> bool:
-    """Return whether there are assistants; without voice there need not be."""
+    """Return whether voice assistants exist."""
     return assist_pipeline.DOMAIN in hass.config.components

@@ -1,4 +1,4 @@
-"""Notices under Repairs about the tools of an entry, whichever agents they are for, and about what they were cut off in."""
+"""Repair issues about the tools of an entry, and about changes of files that were interrupted."""
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
@@ -12,12 +12,12 @@ CHANGE_COMPLETED = "change_completed"
 CHANGE_NOT_MADE = "change_not_made"
 CHANGE_UNCLEAR = "change_unclear"
 CHANGE_ISSUES = (CHANGE_COMPLETED, CHANGE_NOT_MADE, CHANGE_UNCLEAR)
-"""About changes that were cut off; they stay until they were read."""
+"""Issues about interrupted changes; they stay until the user has read them."""
 
 
 @callback
 def async_raise_entry_issue(hass: HomeAssistant, key: str, entry_id: str) -> None:
-    """Raise an issue about an entry's tools; one that is there, or was ignored, stays as it is."""
+    """Create an issue about an entry's tools; an existing or ignored one is unchanged."""
     if (entry := hass.config_entries.async_get_entry(entry_id)) is None:
         return
     ir.async_create_issue(
@@ -36,7 +36,7 @@ def async_raise_entry_issue(hass: HomeAssistant, key: str, entry_id: str) -> Non
 
 @callback
 def async_raise_change_issue(hass: HomeAssistant, key: str, change_id: str, placeholders: dict[str, str]) -> None:
-    """Raise an issue about a change of a file of the configuration that was cut off, in place of what was said of it before."""
+    """Create or replace the issue about an interrupted change of a configuration file."""
     for other in CHANGE_ISSUES:
         if other != key:
             ir.async_delete_issue(hass, DOMAIN, f"{other}_{change_id}")

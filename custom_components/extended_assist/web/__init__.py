@@ -1,1 +1,1 @@
-"""The web: which addresses may be reached, fetching within limits, and reading what came."""
+"""The web: allowed addresses, limited requests, and reading the responses."""

@@ -14,12 +14,12 @@ from ..const import DOMAIN
 from ..results import ToolError
 
 MAX_REQUESTS: Final = 20
-"""Requests of one conversation in RATE_SECONDS: more than any question needs, too few to search a network or carry much out."""
+"""Requests of one conversation in RATE_SECONDS: enough for any question, too few to scan a network or send much data."""
 RATE_SECONDS: Final = 300.0
 KEEP_SECONDS: Final = 300.0
-"""Seconds in which the rest of a text can be read: as long as a conversation lasts."""
+"""Seconds for which the rest of a text can be read: the lifetime of a conversation."""
 MAX_KEPT: Final = 8
-"""Texts that are kept for all conversations together, the newest."""
+"""The most stored texts of all conversations together; the oldest are dropped."""
 _MAX_CONVERSATIONS: Final = 200
 
 type _Conversation = tuple[str | None, ...]
@@ -27,7 +27,7 @@ type _Conversation = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class KeptText:
-    """A text that is longer than one result, and what goes with it."""
+    """A text that is longer than one result, with its metadata."""
 
     address: str
     fetched: str
@@ -38,7 +38,7 @@ class KeptText:
 
 @dataclass(slots=True)
 class WebMemory:
-    """The times of requests and the long texts of all conversations."""
+    """The request times and long texts of all conversations."""
 
     requests: dict[_Conversation, deque[float]] = field(default_factory=dict)
     texts: dict[str, tuple[_Conversation, float, KeptText]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class WebMemory:
         return hass.data.setdefault(_WEB_MEMORY, WebMemory())
 
     def count_request(self, caller: Caller, tool: str | None = None) -> None:
-        """Count a request, those of each other tool that sends something out by themselves; raise ToolError when too many."""
+        """Count a request of a tool; raises ToolError for too many. Each tool that sends data has its own limit."""
         now, who = monotonic(), (*caller.conversation_key, *((tool,) if tool else ()))
         # Whoever asks goes to the end, so that the first is the one who has been silent for longest.
         times = self.requests.pop(who, None) or deque(maxlen=MAX_REQUESTS)
@@ -71,13 +71,13 @@ class WebMemory:
         return key
 
     def kept(self, caller: Caller, key: str) -> KeptText | None:
-        """Return the text with a key, or None where it is gone or of another conversation."""
+        """Return a stored text of this conversation, or None."""
         self._forget()
         who, _, text = self.texts.get(key, ((), 0, None))
         return text if who == caller.conversation_key else None
 
     def _forget(self) -> None:
-        """Forget what is old or too much."""
+        """Drop old texts and those beyond the limit."""
         now = monotonic()
         fresh = {key: kept for key, kept in self.texts.items() if now - kept[1] < KEEP_SECONDS}
         self.texts = dict(list(fresh.items())[-MAX_KEPT:])

@@ -1,4 +1,4 @@
-"""Fetching over HTTP within limits: redirects, size and time, compression, and no state kept between requests."""
+"""HTTP requests with limits on redirects, size and time, and without state between them."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ from .guard import Guard, async_connector
 
 MAX_REDIRECTS: Final = 5
 MAX_BODY: Final = 2_000_000
-"""Bytes of a body that are read, before and after decompression: a long article has a tenth of it."""
+"""The most bytes of a body, before and after decompression: ten times a long article."""
 MAX_SECONDS: Final = 10.0
-"""Seconds of a request from the look-up to the last byte, redirects included."""
+"""The timeout of a request in seconds, from DNS to the last byte, with redirects."""
 AT_ONCE: Final = 4
-"""Requests side by side, which together hold this many bodies in memory."""
+"""The most parallel requests, whose bodies are in memory together."""
 
 _CHUNK = 65_536
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -45,25 +45,25 @@ type Method = Literal["GET", "HEAD"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedResponse:
-    """The response of a server, with its body not yet decompressed or decoded."""
+    """A response with its raw body."""
 
     url: str
     """The address after all redirects."""
     status: int
     media_type: str
-    """Without parameters, in lower case; empty when the server did not say."""
+    """The media type in lower case without parameters; empty if the server named none."""
     charset: str | None
     length: int | None
-    """Bytes of the body before decompression, where the server said how many."""
+    """The Content-Length, or None."""
     compression: str
     body: bytes | None
-    """None where it was not asked for or is not text."""
+    """None if it was not requested or is not text."""
     cut: bool = False
-    """Whether the body goes on beyond MAX_BODY."""
+    """True if the body is longer than MAX_BODY."""
 
     @property
     def reason(self) -> str:
-        """Return the status in words: ours, not the server's."""
+        """Return the status in our own words."""
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
@@ -71,7 +71,7 @@ class FetchedResponse:
 
 
 async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: Method = "GET") -> FetchedResponse:
-    """Request an address; raise ToolError with what went wrong."""
+    """Request an address; raises ToolError with the reason of a failure."""
     url = guard.check_url(address)
     version = (await async_get_integration(hass, DOMAIN)).version
     slots = hass.data.setdefault(_SLOTS, asyncio.Semaphore(AT_ONCE))
@@ -106,7 +106,7 @@ async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: M
 
 
 def redirect_target(url: URL, response: ClientResponse) -> URL | None:
-    """Return where a response leads, or None where it is one."""
+    """Return the target of a redirect, or None for any other response."""
     if response.status not in _REDIRECTS or hdrs.LOCATION not in response.headers:
         return None
     try:
@@ -116,7 +116,7 @@ def redirect_target(url: URL, response: ClientResponse) -> URL | None:
 
 
 def _checked(guard: Guard, url: URL, target: URL) -> URL:
-    """Return the target of a redirect, checked as the first address was."""
+    """Return the target of a redirect after the same check as the first address."""
     try:
         return guard.check_url(str(target))
     except ToolError as err:
@@ -124,7 +124,7 @@ def _checked(guard: Guard, url: URL, target: URL) -> URL:
 
 
 async def _async_read(response: ClientResponse, method: Method) -> FetchedResponse:
-    """Read a body that is text, no further than needed to know that it is too long."""
+    """Read a text body, up to the limit."""
     media_type, charset = response.content_type.lower(), response.charset
     if hdrs.CONTENT_TYPE not in response.headers:
         media_type = ""
@@ -151,12 +151,12 @@ async def _async_read(response: ClientResponse, method: Method) -> FetchedRespon
 
 
 def _is_text(media_type: str) -> bool:
-    """Return whether a media type is text; what has none is looked at."""
+    """Return whether a media type is text; a missing one counts as text."""
     return media_type.startswith("text/") or media_type in _TEXT_TYPES or media_type.endswith(("+json", "+xml"))
 
 
 def decompress(answer: FetchedResponse) -> tuple[bytes, bool]:
-    """Return the body of an answer, at most MAX_BODY bytes of it, and whether there was more."""
+    """Return the body of a response, at most MAX_BODY bytes, and whether there was more."""
     body = answer.body or b""
     if answer.compression in ("", "identity") or not body:
         return body, answer.cut
@@ -174,7 +174,7 @@ def decompress(answer: FetchedResponse) -> tuple[bytes, bool]:
 
 
 def _explain(url: URL, error: aiohttp.ClientError) -> str:
-    """Return a sentence of ours about a network error: the words of a server or a library may be a stranger's."""
+    """Return our own sentence for a network error: the words of a server or library may be a stranger's."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             return f"There is no host named '{url.host}', or its name could not be looked up. Check the address."

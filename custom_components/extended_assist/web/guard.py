@@ -1,4 +1,4 @@
-"""Which addresses of the web may be reached: decided before a connection, for the very address that it goes to."""
+"""The allowed addresses of the web, checked for the exact IP address of each connection before it is opened."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -32,9 +32,9 @@ from ..results import ToolError
 
 PORTS: Final = frozenset({80, 443})
 MAX_ADDRESS: Final = 2_000
-"""Characters of an address: what pages are found at, and a bound on what an address can carry out of the house."""
+"""The most characters of an address: enough for pages, and a limit on the data that an address can send out."""
 TEST_SERVERS: frozenset[tuple[str, int]] = frozenset()
-"""Addresses and ports that are reached whatever the rules say. Only tests name any: their servers are on loopback."""
+"""Addresses and ports that are always allowed. Only tests set it, for servers on loopback."""
 
 type Address = IPv4Address | IPv6Address
 type Network = IPv4Network | IPv6Network
@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
-"""Prefix under which a network without IPv4 reaches IPv4 addresses, which are the last 32 bits."""
+"""The prefix with which networks without IPv4 reach IPv4 addresses, which are the last 32 bits."""
 _NOT_PUBLIC: Final[tuple[Network, ...]] = (
     IPv4Network("192.88.99.0/24"),  # relays of 6to4
     IPv6Network("2001::/23"),  # Teredo, ORCHID, benchmarks and other protocols
@@ -57,33 +57,33 @@ _HOME: Final[tuple[Network, ...]] = (
     *map(IPv4Network, ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")),
     IPv6Network("fc00::/7"),
 )
-"""Private networks of homes, those of an overlay network included."""
+"""Private networks of homes, including those of overlay networks."""
 
 
 class NotReachableError(ToolError):
-    """An address that may not be reached."""
+    """An address is not allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The rules for one request, its redirects included."""
+    """The rules for one request with its redirects."""
 
     ports: frozenset[int] = PORTS
     hosts: frozenset[str] = frozenset()
-    """Hosts of the user's own network that may be reached, as host or host:port."""
+    """Allowed hosts of the user's own network, as host or host:port."""
     anywhere: bool = False
-    """Whether any host and port may be reached: for addresses that the user wrote, never for those of a model."""
+    """True to allow any host and port: for addresses that the user wrote, never for those of a model."""
 
     only: str | None = None
-    """The one host that may be asked: for a link that is followed unasked."""
+    """The only allowed host, for a link that is followed without a request of the user."""
 
     @classmethod
     def of(cls, hosts: Iterable[str], ports: Iterable[int]) -> Self:
-        """Make the guard for the hosts and additional ports of the options."""
+        """Return the guard for the hosts and additional ports of the options."""
         return cls(hosts=frozenset(hosts), ports=PORTS | frozenset(ports))
 
     def check_url(self, text: str) -> URL:
-        """Return an address as it will be requested; raise NotReachableError for one that may not be."""
+        """Return an address in the form of the request; raises NotReachableError if it is not allowed."""
         text = text.strip()
         if len(text) > MAX_ADDRESS:
             raise NotReachableError(f"The address has {len(text)} characters; at most {MAX_ADDRESS} are allowed.")
@@ -111,15 +111,15 @@ class Guard:
         return url.with_host(host)
 
     def lists(self, host: str, port: int) -> bool:
-        """Return whether a host is listed with this port."""
+        """Return whether the options list a host with this port."""
         return _with_port(host, port) in self.hosts or (host in self.hosts and port in self.ports)
 
     def public_only(self) -> Guard:
-        """Return the same rules without the hosts of the own network."""
+        """Return the same rules without hosts of the home's network."""
         return replace(self, hosts=frozenset())
 
     def check(self, host: str, port: int, address: Address, own: Iterable[Network]) -> None:
-        """Raise NotReachableError unless a host may be reached at an address."""
+        """Raise NotReachableError unless a host may be reached at an IP address."""
         if self.anywhere or (str(address), port) in TEST_SERVERS:
             return
         own = [*own]
@@ -133,7 +133,7 @@ class Guard:
 
 
 def normalized_host(text: str) -> str | None:
-    """Return a host, or host and port, as Guard.hosts holds it; None for what is neither."""
+    """Return a host, or host and port, in the form of Guard.hosts; None if it is neither."""
     try:
         url = URL(f"http://{text.strip()}")
         host = (url.raw_host or "").lower().removesuffix(".")
@@ -150,7 +150,7 @@ def normalized_host(text: str) -> str | None:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is one of the public internet, and stands for no other."""
+    """Return whether an IP address is public and does not embed another address."""
     address = _meant(address)
     if isinstance(address, IPv6Address) and (
         address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address)
@@ -164,16 +164,16 @@ def is_public(address: Address) -> bool:
 
 
 def is_of_home(address: Address, own: Iterable[Network]) -> bool:
-    """Return whether an address can be that of a host in the home, and not this machine's loopback."""
+    """Return whether an IP address can belong to a host in the home, other than this machine's loopback."""
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         return False
     return _within(address, _HOME) or (is_public(address) and _within(address, own))
 
 
 def own_networks() -> list[Network]:
-    """Return the networks of this machine's adapters, which hold its own addresses; blocks for a moment.
+    """Return the networks of this machine's adapters; blocks for a moment.
 
-    With IPv6 the devices of a home have public addresses.
+    With IPv6, devices of a home have public addresses, so they are recognised by these networks.
     """
     found: set[Network] = set()
     for adapter in ifaddr.get_adapters():
@@ -185,14 +185,14 @@ def own_networks() -> list[Network]:
 
 
 def _meant(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
+    """Return the IPv4 address that an IPv6 address embeds, or the address itself."""
     if isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address
 
 
 def _is_isatap(address: IPv6Address) -> bool:
-    """Return whether an address carries an IPv4 address in its interface identifier."""
+    """Return whether an IPv6 address embeds an IPv4 address in its interface identifier."""
     return (int(address) >> 32) & 0xFDFFFFFF == 0x00005EFE
 
 
@@ -202,14 +202,14 @@ def _within(address: Address, networks: Iterable[Network]) -> bool:
 
 
 def _with_port(host: str, port: int) -> str:
-    """Return a host with a port, as Guard.hosts holds it."""
+    """Return a host with a port in the form of Guard.hosts."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _literal(host: str) -> Address | None:
-    """Return the address that a host is written as, or None for a name.
+    """Return the IP address that a host is written as, or None for a name.
 
-    Raises NotReachableError for what others read as an address in another way, such as 127.1 or 0x7f000001.
+    Raises NotReachableError for forms that other programs read as an address, such as 127.1 or 0x7f000001.
     """
     if ":" in host:
         try:
@@ -227,12 +227,12 @@ def _literal(host: str) -> Address | None:
 
 
 class _Resolver(AbstractResolver):
-    """Resolves names to addresses that the guard allows, and remembers these."""
+    """Resolves names to addresses that the guard allows, and stores these."""
 
     def __init__(
         self, guard: Guard, own: list[Network], look_up: Callable[[str], Awaitable[list[ResolveResult]]]
     ) -> None:
-        """Take the guard, the home's own networks, and the resolver to ask."""
+        """Store the guard, the home's own networks, and the resolver."""
         self.guard = guard
         self._own = own
         self._look_up = look_up
@@ -242,19 +242,19 @@ class _Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Look a name up; one address that may not be reached spoils all of them."""
+        """Resolve a name; it is refused if one of its addresses is not allowed."""
         results = [ResolveResult(**{**result, "port": port}) for result in await self._look_up(host)]
         for result in results:
             self.admit(host, port, ip_address(result["host"]))
         return results
 
     def admit(self, host: str, port: int, address: Address) -> None:
-        """Check an address of a host and remember it."""
+        """Check and store an address of a host."""
         self.guard.check(host, port, address, self._own)
         self._checked.add((str(address), port))
 
     def open_socket(self, info: AddrInfoType) -> socket.socket:
-        """Return a socket for an address that was checked, and for no other, whatever the library made of it."""
+        """Return a socket for a checked address only, whatever the library passes."""
         family, kind, protocol, _, sockaddr = info
         host, port = sockaddr[:2]
         if (str(ip_address(str(host))), port) not in self._checked:
@@ -263,13 +263,13 @@ class _Resolver(AbstractResolver):
 
     @override
     async def close(self) -> None:
-        """Close nothing: no connection is held."""
+        """Do nothing: no connection is kept."""
 
 
 class GuardedConnector(TCPConnector):
-    """Connects for one request and its redirects, to addresses that its guard let through.
+    """Connects for one request and its redirects, to addresses that its guard allowed.
 
-    Not shared: a connection that was opened under one guard must not serve another.
+    It is not shared: a connection that was opened under one guard must not serve another.
     """
 
     def __init__(self, resolver: _Resolver) -> None:
@@ -284,14 +284,14 @@ class GuardedConnector(TCPConnector):
         self._guarded = resolver
 
     def admit(self, guard: Guard, url: URL) -> None:
-        """Take the rules for what is requested next, and check an address that holds no name: no resolver is asked."""
+        """Store the rules for the next request, and check an IP address in it, which no resolver sees."""
         self._guarded.guard = guard
         if url.raw_host and url.port and (address := _literal(url.raw_host)) is not None:
             self._guarded.admit(url.raw_host, url.port, address)
 
 
 async def async_connector(hass: HomeAssistant, guard: Guard) -> GuardedConnector:
-    """Return a connector that looks names up as Home Assistant does."""
+    """Return a connector with Home Assistant's resolver."""
     shared = async_get_clientsession(hass).connector
     if not isinstance(shared, HomeAssistantTCPConnector):
         raise TypeError("Home Assistant's connector has another type")

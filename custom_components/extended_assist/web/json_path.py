@@ -1,4 +1,4 @@
-"""A small part of JSONPath: members, items, and all of them."""
+"""A small part of JSONPath: members, items, and wildcards."""
 
 from difflib import get_close_matches
 import re
@@ -13,7 +13,7 @@ _NAMES = 20
 _MAX_NAME = 40
 _MAX_SHOWN = 100
 _COMPARED = 2_000
-"""Names among which the nearest are looked for."""
+"""The most names that are compared to suggest the most similar ones."""
 _STEP = re.compile(
     r"""\.?(?P<all>\*)|\[(?P<items>\*)\]|\.?(?P<name>[^.\[\]*'"\s]+)|\[(?P<index>-?\d{1,9})\]"""
     r"""|\[(?P<quoted>'[^']*'|"[^"]*")\]"""
@@ -23,7 +23,7 @@ _STEP = re.compile(
 def select(value: Any, path: str) -> Any:
     """Return the value at a path such as $.list[0].name or $.list[*].name; with * a list of values.
 
-    Raises ToolError that names where it ends and what is there.
+    Raises ToolError that names the last part that exists and its keys.
     """
     rest, done, many = path.strip().removeprefix("$"), "$", False
     values = [value]
@@ -53,13 +53,13 @@ def select(value: Any, path: str) -> Any:
 
 
 def _shortened(name: str) -> str:
-    """Return a name in which nobody could tell a story."""
+    """Return a name cut so that it cannot contain a sentence."""
     name = clean(name)
     return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
 
 
 def _what_is_there(values: list[Any], wanted: str | None) -> str:
-    """Return the end of a sentence about a value that lacks something."""
+    """Return the part of an error that describes the existing value."""
     match values[0]:
         case dict() as members if members:
             names = list(map(str, members))

@@ -1,4 +1,4 @@
-"""Reading an HTML page: its text in a compact form, with titles, lists, tables and links."""
+"""Convert an HTML page to compact text with titles, lists, tables and links."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -11,11 +11,11 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.element import CData, NavigableString, Tag
 
 MAX_TAGS: Final = 50_000
-"""Tags that are read, opening and closing: the smallest take a hundred times their length in memory, and long to read."""
+"""The most tags: in memory, small tags take a hundred times their length."""
 MAX_TEXT: Final = 400_000
-"""Characters that a page is turned into, a hundred results' worth."""
+"""The most characters of a page's text, enough for a hundred results."""
 MAX_LINK: Final = 500
-"""Characters of an address that is shown."""
+"""The most characters of a link's address."""
 
 _DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _DROPPED = frozenset(
@@ -43,9 +43,9 @@ _BLOCKS = _PARAGRAPHS | {
 }
 _CELLS = frozenset({"td", "th"})
 _LAYOUT = frozenset({"table", "ul", "ol", *_HEADINGS})
-"""Elements that a cell of a data table never holds."""
+"""Elements that no data table contains."""
 _MAX_NAME = 80
-"""Characters of what names a link that has no words of its own."""
+"""The most characters of the name of a link without text."""
 # Nobody sees these characters, so they are no place for words to a model. Joiners are seen by what they join.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
@@ -75,14 +75,14 @@ def title(soup: BeautifulSoup) -> str:
 
 
 def base(soup: BeautifulSoup, url: str) -> str:
-    """Return the address that a page's links start from."""
+    """Return the base address of a page's links."""
     tag = soup.find("base", href=True)
     return absolute(url, str(tag["href"])) or url if isinstance(tag, Tag) else url
 
 
 @lru_cache(1_000)
 def absolute(base_url: str, link: str) -> str | None:
-    """Return the absolute address of a link, or None where it is not http or https."""
+    """Return the absolute address of a link, or None unless it is http or https."""
     try:
         target = urljoin(base_url, link.strip())
     except ValueError:
@@ -93,12 +93,12 @@ def absolute(base_url: str, link: str) -> str | None:
 
 
 def clean(text: str) -> str:
-    """Return a text with single spaces, without characters that nobody sees."""
+    """Return a text with single spaces and without invisible characters."""
     return _SPACE.sub(" ", seen(text)).strip()
 
 
 def seen(text: str) -> str:
-    """Return a text without characters that nobody sees."""
+    """Return a text without invisible characters."""
     return _UNSEEN.sub("", text)
 
 
@@ -116,9 +116,9 @@ def to_text(soup: BeautifulSoup, url: str) -> str:
 
 
 def is_hidden(tag: Tag) -> bool:
-    """Return whether an element says of itself that it is not shown: by an attribute, or by `display: none` in its style.
+    """Return whether an element hides itself by an attribute, or by `display: none` in its style.
 
-    Style sheets are not read: whatever a page says is text from outside, shown or not.
+    Style sheets are ignored: all text of a page is untrusted, visible or not.
     """
     attributes = tag.attrs
     if {"hidden", "popover"} & attributes.keys() or str(attributes.get("aria-hidden")).lower() == "true":
@@ -132,7 +132,7 @@ def is_hidden(tag: Tag) -> bool:
 
 
 def text_of(tag: Tag) -> str:
-    """Return the words of an element that a visitor would see in it."""
+    """Return the visible words of an element."""
     if tag.name in _DROPPED or not tag.contents:
         return tag.get_text(" ")
     return " ".join(
@@ -145,7 +145,7 @@ def text_of(tag: Tag) -> str:
 
 
 def feed_text(xml: str) -> str:
-    """Return XML such as a feed, with pages in it as their text, and without comments."""
+    """Return XML such as a feed without comments; pages inside it are converted to text."""
     soup = BeautifulSoup(xml, "xml")
     for node in [*soup.find_all(string=True)]:
         if type(node) in (NavigableString, CData):
@@ -157,7 +157,7 @@ def feed_text(xml: str) -> str:
 
 
 def _layout_tables(soup: BeautifulSoup) -> set[int]:
-    """Return the ids of tables that only arrange other things."""
+    """Return the ids of tables without data, which only arrange elements."""
     found: set[int] = set()
     around: list[Tag] = []
     if not soup.find_all("table"):
@@ -176,7 +176,7 @@ def _layout_tables(soup: BeautifulSoup) -> set[int]:
 
 
 def _steps(root: Tag | NavigableString, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableString, bool]]:
-    """Yield visible nodes in document order: elements as they begin and, with False, end; without recursion."""
+    """Yield visible nodes in document order: each element at its start and, with False, at its end."""
     stack: list[tuple[Tag | NavigableString, bool]] = [(root, True)]
     while stack:
         node, begins = stack.pop()
@@ -195,7 +195,7 @@ def _steps(root: Tag | NavigableString, leave_out: Tag | None) -> Iterator[tuple
 
 
 class _PageWriter:
-    """Writes the text of a page with the fewest spaces and line breaks."""
+    """Writes the text of a page with as few spaces and line breaks as possible."""
 
     def __init__(self, base_url: str, layout: set[int]) -> None:
         self._base = base_url
@@ -205,22 +205,22 @@ class _PageWriter:
         self._breaks = 0
         self._space = False
         self._lists: list[int | None] = []
-        """For each list around: the number of its last item, or None without numbers."""
+        """For each enclosing list, the number of its last item, or None without numbers."""
         self._preformatted = 0
         self._link: tuple[Tag, int, int, bool] | None = None
-        """The link around: its element, where its text begins, and the breaks and space that wait before it."""
+        """The enclosing link: its element, the start of its text, and the pending breaks and space before it."""
         self._marked = False
-        """Whether a heading or list item has its mark and waits for its text."""
+        """True if a heading or list item has its mark and no text yet."""
         self._row: Tag | None = None
         self._tables: list[bool] = []
-        """For each table around: whether it is one of data."""
+        """For each enclosing table, whether it has data."""
 
     def text(self) -> str:
         """Return the text written so far, cut to MAX_TEXT."""
         return "".join(self._pieces)[:MAX_TEXT].strip()
 
     def write(self, root: Tag, leave_out: Tag | None = None) -> None:
-        """Write a tree, until there is enough."""
+        """Write a tree, up to the limit."""
         for node, begins in _steps(root, leave_out):
             if isinstance(node, NavigableString):
                 self._add_text(str(node))
@@ -251,7 +251,7 @@ class _PageWriter:
             self._space = words.endswith(" ")
 
     def _add(self, text: str) -> None:
-        """Write what is not empty, after the breaks that wait."""
+        """Write a text, if it is not empty, after the pending breaks."""
         if self._breaks and self._pieces:
             self._pieces.append("\n" * self._breaks)
         elif self._space and self._pieces:
@@ -289,7 +289,7 @@ class _PageWriter:
                 self._add_mark(f"{_HEADINGS[name]} ")
 
     def _begin_item(self) -> None:
-        """Write what stands before an item of a list."""
+        """Write the mark of a list item."""
         mark = "-"
         if self._lists and (number := self._lists[-1]) is not None:
             self._lists[-1] = number + 1
@@ -298,7 +298,7 @@ class _PageWriter:
             self._add_mark(f"{'  ' * min(len(self._lists) - 1, 5)}{mark} ")
 
     def _add_mark(self, mark: str) -> None:
-        """Write what stands at the beginning of a line; its text follows on the same."""
+        """Write the mark at the beginning of a line; its text follows on the same line."""
         self._add(mark)
         self._marked = True
 
@@ -323,7 +323,7 @@ class _PageWriter:
             self.break_line(2 if name in _PARAGRAPHS and not self._lists else 1)
 
     def _end_link(self, tag: Tag, start: int, breaks: int, space: bool) -> None:  # noqa: FBT001 - as it was kept
-        """Turn what was written since a link began into a link."""
+        """Convert the text since the start of a link into a link."""
         self._link = None
         words = clean("".join(self._pieces[start:])) or clean(
             str(tag.get("aria-label") or tag.get("title") or "")[:_MAX_NAME]

@@ -1,4 +1,4 @@
-"""From bytes to what they say: charset, kind of document, and a time limit for all reading."""
+"""Decode responses: charset, type of document, and a time limit for all parsing."""
 
 import asyncio
 import codecs
@@ -20,11 +20,11 @@ from .fetch import FetchedResponse, decompress
 from .page import seen
 
 MAX_SECONDS: Final = 4.0
-"""Seconds for reading one document, several times what the largest takes that is let in."""
+"""The time limit of parsing, several times that of the largest allowed document."""
 
 _ONE_AT_A_TIME: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_web_reading")
 _LOOK_AT = 1_024
-"""Bytes in which a document says its charset, as browsers do it."""
+"""The first bytes, in which a document declares its charset, as in browsers."""
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # What the web uses. Others that Python knows are no charsets (idna, punycode), and take endless time.
@@ -46,16 +46,16 @@ class DocumentType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text and what it is."""
+    """A text and its type."""
 
     kind: DocumentType
     text: str
     cut: bool
-    """Whether only the first part was read."""
+    """True if only the first part was read."""
 
 
 async def async_read[R](hass: HomeAssistant, answer: FetchedResponse, read: Callable[[Document], R]) -> R:
-    """Decode a response and return what `read` makes of it, in a thread that is ended after MAX_SECONDS."""
+    """Decode a response and return the result of `read`, which runs in a thread for at most MAX_SECONDS."""
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
         try:
             return await async_run_interruptible(hass, "web", MAX_SECONDS, lambda: read(decode(answer)))
@@ -66,7 +66,7 @@ async def async_read[R](hass: HomeAssistant, answer: FetchedResponse, read: Call
 
 
 def decode(answer: FetchedResponse) -> Document:
-    """Return an answer as text."""
+    """Return a response as text."""
     body, cut = decompress(answer)
     if (
         not answer.media_type
@@ -79,7 +79,7 @@ def decode(answer: FetchedResponse) -> Document:
 
 
 def _decoded(body: bytes, answer: FetchedResponse) -> str:
-    """Return bytes as text: by their mark, the header, what the document declares, or as most do."""
+    """Return bytes as text: by the byte order mark, the header, the document's declaration, or UTF-8."""
     for mark, charset in _MARKS:
         if body.startswith(mark):
             return body.removeprefix(mark).decode(charset, "replace")
@@ -95,7 +95,7 @@ def _decoded(body: bytes, answer: FetchedResponse) -> str:
 
 
 def _charset(name: str) -> str | None:
-    """Return Python's name of a charset of the web, or None."""
+    """Return Python's name of a web charset, or None."""
     try:
         known = codecs.lookup(name.strip("\"' ")).name
     except LookupError, ValueError:
@@ -107,7 +107,7 @@ def _charset(name: str) -> str | None:
 
 
 def _document_type(media_type: str, text: str) -> DocumentType:
-    """Return the type of a document by its media type or, where that says little, by its text."""
+    """Return the type of a document by its media type or, if that is not specific, by its text."""
     if media_type in ("text/html", "application/xhtml+xml"):
         return DocumentType.PAGE
     if media_type == "application/json" or media_type.endswith("+json"):

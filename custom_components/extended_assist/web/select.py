@@ -1,4 +1,4 @@
-"""Reading values from a page by CSS selectors."""
+"""Read values from a page with CSS selectors."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from .page import absolute, base, clean, is_hidden, parse, text_of
 
 MAX_SELECTOR: Final = 500
 MAX_VALUES: Final = 100
-"""Values of one selector."""
+"""The most values of one selector."""
 MAX_VALUE: Final = 1_000
-"""Characters of one value."""
+"""The most characters of one value."""
 
 _LINKS = frozenset({"href", "src"})
 _BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
@@ -27,13 +27,13 @@ _SIMILAR = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A selector, and what is wanted of the elements that it matches."""
+    """A selector, and the data to read from its matches."""
 
     selector: str
     attribute: str | None = None
-    """Instead of the text."""
+    """The attribute to read in place of the text."""
     every: bool = False
-    """All matches instead of the first."""
+    """True to read all matches, and not only the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def select(html: str, url: str, wanted: Iterable[Wanted]) -> tuple[list[Found], 
 
 
 def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted) -> Found:
-    """Return the matches of one selector; raise ToolError for what is not a CSS selector."""
+    """Return the matches of one selector; raises ToolError if it is not valid."""
     try:
         tags = soup.select(wanted.selector)
     except (SelectorSyntaxError, NotImplementedError) as err:
@@ -82,7 +82,7 @@ def _value(tag: Tag, base_url: str, attribute: str | None) -> str | None:
 
 
 def _similar(soup: BeautifulSoup, selector: str) -> str:
-    """Return a hint: the parts of a selector that do not occur in a page, and the names there that are like them."""
+    """Return a hint: the parts of a selector that the page does not contain, and similar names in it."""
     known: set[str] = set()
     for tag in soup.descendants:
         if not isinstance(tag, Tag):

@@ -1,4 +1,4 @@
-"""Whether the user must confirm a request: an address can carry out what a stranger's text wants to know."""
+"""Decide whether the user must confirm a request: its address can send data to a stranger."""
 
 import re
 
@@ -17,11 +17,11 @@ _AROUND = "\"'<>()[]{},;:!?*_`“”„«»"
 
 
 def needs_confirmation(call: ToolCall, guard: Guard, address: str) -> bool:
-    """Return whether the user must agree to a request, because a stranger's text may have told the model to make it.
+    """Return whether the user must agree to a request because untrusted text may have told the model to make it.
 
-    That is so once such text came up, unless the address is in the user's own words, is the one that was read last, or is a
-    public link that came with such a text and stays on a host that the user has named. A link to any other host says, by
-    which one of many was chosen, what the text wants to know.
+    That is the case after any untrusted text, except for an address in the user's own words, the address that was read last,
+    and a public link in such a text to a host that the user named. A link to any other host could send data by the choice
+    of one link among many.
     """
     caller = call.caller
     if (chat_log := caller.chat_log) is None:
@@ -35,7 +35,7 @@ def needs_confirmation(call: ToolCall, guard: Guard, address: str) -> bool:
 
 
 def link_host(caller: Caller, address: str) -> str | None:
-    """Return the host on which a request stays that follows a link of a stranger's text unasked."""
+    """Return the host to which a request is limited that follows a link of an untrusted text without a question."""
     if (chat_log := caller.chat_log) is None or not marks(chat_log) or _plain(address) in _said(chat_log):
         return None
     links = {
@@ -73,7 +73,7 @@ def _read_last(chat_log: ChatLog) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an address without what makes no difference."""
+    """Return an address in a form that is equal for equivalent addresses."""
     try:
         url = URL(address.strip()).with_fragment(None)
         return f"{(url.raw_host or '').lower()}:{url.explicit_port or ''}{url.raw_path_qs}"

@@ -1,4 +1,4 @@
-"""Filling a private database from the recorder's file, inside SQLite."""
+"""Copy rows from the recorder's file into a private database, inside SQLite."""
 
 import sqlite3
 from typing import Any, Final
@@ -8,14 +8,14 @@ from .private_database import PrivateDatabase
 from .tables import ATTRIBUTES, META_VALUES, RowTable, Share
 
 BROKEN_FILE: Final = "the recorder's file"
-"""Begins what is said of a file that cannot be read, where asking for less does not help."""
+"""The start of an error about a file that cannot be read, where a smaller request does not help."""
 _BUSY_SECONDS: Final = 5.0
 
 
 def copy_file(database: PrivateDatabase, uri: str, share: Share) -> None:
-    """Copy exposed rows of a span, in one read transaction, from a file that is only ever read.
+    """Copy the exposed rows of a time span from the recorder's file, in one read transaction.
 
-    Where that fails, the database is of no use any more; closing it lets go of the file.
+    After an error the private database is not usable; closing it closes the file.
     """
     connection, copying = database.connection, _Copying(database, share)
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
@@ -41,17 +41,17 @@ class _Copying:
     """One copy."""
 
     def __init__(self, database: PrivateDatabase, share: Share) -> None:
-        """Take the database to fill, and with what."""
+        """Store the database and the share to copy."""
         self._database = database
         self._connection = database.connection
         self._share = share
         self.problem: Exception | None = None
-        """What went wrong where SQLite asked for a number; it knows nothing but that something did."""
+        """The error in a function that SQLite called; SQLite itself only reports that there was one."""
         number = self._attributes_number if share.attributes else lambda _: None
         self._connection.create_function("attributes_number", 1, number)
 
     def copy(self) -> None:
-        """Count, then copy."""
+        """Count the rows, then copy them."""
         for meta in META_VALUES:
             self._read_meta(meta)
         left = self._share.most_rows
@@ -63,7 +63,7 @@ class _Copying:
             self._copy_rows(table)
 
     def _read_meta(self, meta: str) -> None:
-        """Number the exposed entities or statistics, and note where their rows are."""
+        """Give new ids to the exposed entities or statistics, and store their metadata ids."""
         key, name = ("metadata_id", "entity_id") if meta == "states_meta" else ("id", "statistic_id")
         columns = ", ".join((key, name, *META_VALUES[meta]))
         self._database.add_meta(meta, self._connection.execute(f"SELECT {columns} FROM recorder.{meta}"))  # noqa: S608 - constants
@@ -74,14 +74,14 @@ class _Copying:
         )
 
     def _matching(self, table: RowTable) -> str:
-        """Return the condition for exposed rows of the span, which an index of the recorder answers by itself."""
+        """Return the condition for the exposed rows of the span, which an index of the recorder answers."""
         return (
             f"metadata_id IN (SELECT recorded FROM known.{table.meta}) "  # noqa: S608 - constants
             f"AND {table.moment} >= ? AND {table.moment} < ?"
         )
 
     def _count(self, table: RowTable, most: int) -> int:
-        """Return how many rows there are to copy, and one more than the most where there are more."""
+        """Return the number of rows to copy, at most one more than allowed."""
         query = f"SELECT count(*) FROM (SELECT 1 FROM recorder.{table.name} WHERE {self._matching(table)} LIMIT ?)"  # noqa: S608 - constants
         return int(self._connection.execute(query, (*self._share.span, most + 1)).fetchone()[0])
 
@@ -98,7 +98,7 @@ class _Copying:
         )
 
     def _attributes_number(self, recorded: int | None) -> int | None:
-        """Return the new number of attributes, which are read where they come for the first time."""
+        """Return the new id of attributes, which are read at their first use."""
         known = self._database.attributes
         if recorded is None or known.knows(recorded):
             return known.number(recorded)

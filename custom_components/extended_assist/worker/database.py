@@ -1,4 +1,4 @@
-"""The jobs about databases: fill one with exposed rows, ask it, and ask one file that the user named."""
+"""The worker's jobs: fill a private database with exposed rows, query it, and query a file that the user named."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -16,25 +16,25 @@ from .tables import ATTRIBUTES, PLAIN_VIEWS, ROW_TABLES, Share
 
 
 class _Filled(NamedTuple):
-    """A private database that can be asked."""
+    """A private database that is ready for queries."""
 
     connection: sqlite3.Connection
     authorizer: Authorizer
     key: str
-    """What it was filled for."""
+    """The key of its data."""
 
 
 class Databases:
-    """Holds at most one private database."""
+    """The worker's private database, at most one."""
 
     def __init__(self, shut_off: Callable[[], None]) -> None:
-        """Begin with none; take what shuts this process off from all other files, before a query runs."""
+        """Start without a database; store the function that denies all other files, to call before a query."""
         self._shut_off = shut_off
         self._filling: PrivateDatabase | None = None
         self._filled: _Filled | None = None
 
     def begin(self, *, time_zone: str, utc_offset: int, **seen: Any) -> None:
-        """Forget what was there, and make an empty database."""
+        """Drop the previous database and create an empty one."""
         self._forget()
         _set_time_zone(time_zone, utc_offset)
         self._filling = PrivateDatabase(**seen)
@@ -49,7 +49,7 @@ class Databases:
             raise
 
     def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Add what was read elsewhere: metadata first, then attributes, then rows."""
+        """Add rows that were read elsewhere: metadata first, then attributes, then rows."""
         database = self._begun()
         if table in database.described:
             database.add_meta(table, rows)
@@ -60,7 +60,7 @@ class Databases:
             database.add_rows(ROW_TABLES[table], rows)
 
     def finish(self, key: str) -> int:
-        """Lock the database; from here on this process can only ask it. Returns how many rows it has."""
+        """Lock the database, so that this process can only query it; return the number of rows."""
         database, self._filling = self._begun(), None
         rows = database.finish()
         self._filled = _Filled(database.connection, lock(database.connection), key)
@@ -68,7 +68,7 @@ class Databases:
         return rows
 
     def query(self, key: str, text: str, parameters: Mapping[str, Any], *, seconds: float, **bounds: Any) -> Any:
-        """Ask the database that was filled under a key."""
+        """Query the database with a key."""
         if self._filled is None or key != self._filled.key:
             raise JobError("nothing was filled for this question")
         connection, authorizer, _ = self._filled
@@ -95,7 +95,7 @@ class Databases:
         utc_offset: int,
         **bounds: Any,
     ) -> dict[str, Any]:
-        """Ask one file, behind views where there are any; this process can open nothing else any more."""
+        """Query one file, through views if there are any; this process cannot open other files any more."""
         _set_time_zone(time_zone, utc_offset)
         try:
             with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=1)) as connection:
@@ -121,7 +121,7 @@ class Databases:
         return self._filling
 
     def _forget(self) -> None:
-        """Drop what was filled before."""
+        """Drop the previous database."""
         if self._filling:
             self._filling.connection.close()
         if self._filled:
@@ -130,7 +130,7 @@ class Databases:
 
 
 def _ask(connection: sqlite3.Connection, text: str, parameters: Mapping[str, Any], **bounds: Any) -> dict[str, Any]:
-    """Ask; where a row's name stands twice, joined to what it belongs to, then with the recorder's own columns only."""
+    """Run a query; if a column name is ambiguous, run it again with the recorder's own columns only."""
     try:
         return ask(connection, text, parameters, **bounds)
     except JobError as err:
@@ -142,7 +142,7 @@ def _ask(connection: sqlite3.Connection, text: str, parameters: Mapping[str, Any
 
 
 def _set_time_zone(name: str, utc_offset: int) -> None:
-    """Let SQLite's 'localtime' be the home's; where the system does not know the zone, with its offset of today."""
+    """Make SQLite's 'localtime' the home's time zone; an unknown zone is replaced by its current offset."""
     os.environ["TZ"] = name
     time.tzset()
     if time.localtime().tm_gmtoff != utc_offset:

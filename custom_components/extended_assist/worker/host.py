@@ -1,7 +1,7 @@
-"""Home Assistant's side of the worker: processes that start when they are needed, and end when they are not.
+"""Home Assistant's side of the worker: it starts processes on demand and ends idle ones.
 
-One job at a time runs in a process. Whatever goes wrong with it, and whenever nobody waits for its answer any more, the
-process is killed, and the next job finds a fresh one.
+A process runs one job at a time. After any error, and if nobody waits for the answer any more, the process is killed, and
+the next job gets a new one.
 """
 
 import asyncio
@@ -26,16 +26,16 @@ from ..results import ToolError
 from .messages import LENGTH_BYTES, MAX_MESSAGE, pack
 
 MOST: Final = 2
-"""Processes at once."""
+"""The most processes at once."""
 IDLE_SECONDS: Final = 120.0
 """Seconds without a job after which a process is ended."""
 START_SECONDS: Final = 10.0
 WAIT_SECONDS: Final = 20.0
-"""Seconds that a job waits for its turn."""
+"""The most seconds that a job waits for a process."""
 _GRACE: Final = 3.0
-"""Seconds that an answer may be late; the process has ended itself by then."""
+"""Seconds after the time limit in which the process ends by itself."""
 _LARGE: Final = 50_000
-"""Bytes of a message from which on it is read in a thread."""
+"""Bytes from which a message is parsed in a thread."""
 _OUT_OF_TIME: Final = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
 
 # The package as a name without its content: what it holds besides the worker needs Home Assistant.
@@ -48,11 +48,11 @@ _KEPT_ENVIRONMENT: Final = ("LD_LIBRARY_PATH", "PYTHONPYCACHEPREFIX", "TZDIR")
 
 
 class JobFailedError(ToolError):
-    """The worker could not do what was asked; the message is its own."""
+    """The worker could not do a job; the message is the worker's."""
 
 
 class WorkerLostError(ToolError):
-    """The process was ended before it answered."""
+    """The process ended before it answered."""
 
 
 class Worker:
@@ -61,12 +61,12 @@ class Worker:
     def __init__(
         self, process: asyncio.subprocess.Process, sent: asyncio.StreamWriter, received: asyncio.StreamReader
     ) -> None:
-        """Take a process that was started, and the pipes to and from it."""
+        """Store a started process and its pipes."""
         self._process = process
         self._sent = sent
         self._received = received
         self.holds: object = None
-        """The data that the process was filled with; None until filling has ended."""
+        """The key of the data in the process; None until they are complete."""
         self.idle_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -87,12 +87,12 @@ class Worker:
     async def request(self, job: str, limit: float, **arguments: Any) -> Any:
         """Return the answer to a job.
 
-        Raises JobFailedError where the worker says why not, TimeoutError when time is over, and WorkerLostError.
+        Raises JobFailedError with the worker's reason, TimeoutError at the time limit, and WorkerLostError.
         """
         return await self.request_packed(pack_job(job, limit, arguments), limit)
 
     async def request_packed(self, message: bytes, limit: float) -> Any:
-        """Return the answer to a job that is ready to be sent."""
+        """Return the answer to a packed job."""
         try:
             async with asyncio.timeout(limit + _GRACE):
                 self._sent.write(message)
@@ -128,7 +128,7 @@ class Worker:
 
     @callback
     def kill(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         if self.idle_timer:
             self.idle_timer.cancel()
         if self.alive:
@@ -138,7 +138,7 @@ class Worker:
 
 
 def pack_job(job: str, limit: float, arguments: dict[str, Any]) -> bytes:
-    """Return a job as it is sent; may be called in any thread. Raises JobFailedError for half a character in a text."""
+    """Return a job as bytes, in any thread. Raises JobFailedError for a lone surrogate in a text."""
     try:
         return pack(json_bytes({"job": job, "limit": limit, "arguments": arguments}))
     except TypeError as err:
@@ -147,13 +147,13 @@ def pack_job(job: str, limit: float, arguments: dict[str, Any]) -> bytes:
 
 @dataclass(slots=True)
 class Workers:
-    """The processes of this Home Assistant."""
+    """The worker processes of this Home Assistant."""
 
     hass: HomeAssistant
     _idle: list[Worker] = field(default_factory=list)
     _busy: set[Worker] = field(default_factory=set)
     _leases: int = 0
-    """Processes in use, those that are just starting included."""
+    """Processes in use or starting."""
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST))
     _stopped: bool = False
 
@@ -161,9 +161,9 @@ class Workers:
     async def lease(
         self, suits: Callable[[object], bool] = lambda _: False, *, keep: bool = True
     ) -> AsyncIterator[Worker]:
-        """Yield a process for some jobs: one that holds what suits, one that holds nothing, or a new one.
+        """Yield a process for some jobs: one with suitable data, an empty one, or a new one.
 
-        A process is not kept when it is not to be, and never when anything but an honest answer came out.
+        The process is kept only if the caller wants it and it returned nothing but valid answers.
         """
         try:
             async with asyncio.timeout(WAIT_SECONDS):
@@ -195,7 +195,7 @@ class Workers:
             self._turns.release()
 
     def _take(self, suits: Callable[[object], bool]) -> Worker | None:
-        """Remove and return an idle process with suitable data, or an empty one; each is filled only once."""
+        """Remove and return an idle process with suitable data, or an empty one; each gets data only once."""
         for worker in [worker for worker in self._idle if not worker.alive]:
             self._end(worker)
         usable = [worker for worker in self._idle if worker.holds is None or suits(worker.holds)]
@@ -208,24 +208,24 @@ class Workers:
         return worker
 
     def _make_room(self) -> None:
-        """End an idle process where a new one would be one too many."""
+        """End an idle process if a new one would exceed the limit."""
         while self._idle and len(self._idle) + self._leases > MOST:
             self._idle.pop(0).kill()
 
     def _rest(self, worker: Worker) -> None:
-        """Keep a process for a while."""
+        """Keep an idle process for a while."""
         self._idle.append(worker)
         worker.idle_timer = self.hass.loop.call_later(IDLE_SECONDS, self._end, worker)
 
     @callback
     def _end(self, worker: Worker) -> None:
-        """End a process that nobody needed."""
+        """End an idle process."""
         if worker in self._idle:
             self._idle.remove(worker)
             worker.kill()
 
     async def _start(self) -> Worker:
-        """Start a process, and hear that it is bounded."""
+        """Start a process, and wait until it has confined itself."""
         if not sys.executable or self._stopped:
             raise ToolError("Queries need a Python to run in a process of its own, and there is none. Tell the user.")
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
@@ -264,7 +264,7 @@ class Workers:
 
     @callback
     def stop(self, _: Event | None = None) -> None:
-        """End everything."""
+        """End all processes."""
         self._stopped = True
         for worker in (*self._idle, *self._busy):
             worker.kill()
@@ -276,7 +276,7 @@ _WORKERS: HassKey[Workers] = HassKey(f"{DOMAIN}_workers")
 
 @callback
 def workers(hass: HomeAssistant) -> Workers:
-    """Return the processes of this Home Assistant; none is started yet."""
+    """Return the worker processes of this Home Assistant; none starts yet."""
     if _WORKERS not in hass.data:
         hass.data[_WORKERS] = found = Workers(hass)
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, found.stop)

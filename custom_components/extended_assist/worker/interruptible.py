@@ -1,4 +1,4 @@
-"""Work in a thread of its own, under a time limit that really ends it, and whose end a cancellation is."""
+"""Run work in a thread with a time limit that really ends it; cancelling the caller ends it, too."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,27 +17,27 @@ _GIVE_UP: Final = 50
 
 
 _MANY: Final = 100
-"""Entities that are looked at in one go while Home Assistant waits."""
+"""The entities that are checked before the event loop gets a turn."""
 
 
 async def async_pause(count: int) -> None:
-    """Let Home Assistant do other things where what follows looks at many entities."""
+    """Yield to the event loop if the following work covers many entities."""
     if count > _MANY:
         await asyncio.sleep(0)
 
 
 def ends_task(error: BaseException) -> bool:
-    """Return whether an error ends the task that runs, rather than being that of something it waited for."""
+    """Return whether an error ends the running task, and does not come from something that it awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling() > 0)
 
 
 class _Stop(BaseException):
-    """Raised inside the thread when its time is over; no BaseException is caught on its way."""
+    """Raised inside the thread at the time limit; handlers of Exception do not catch it."""
 
 
 async def async_run_interruptible[R](hass: HomeAssistant, name: str, time_limit: float, work: Callable[[], R]) -> R:
-    """Run a function in a thread of its own, which is ended when time is over or nobody waits; return its result.
+    """Run a function in a thread that ends at the time limit or with its caller; return the result.
 
     Raises TimeoutError.
     """
@@ -70,7 +70,7 @@ async def async_run_interruptible[R](hass: HomeAssistant, name: str, time_limit:
 
 @callback
 def _end(hass: HomeAssistant, thread: ThreadWithException, tries: int = _GIVE_UP) -> None:
-    """End a thread at its next step, and look again whether it did."""
+    """Stop a thread at its next step, and check again whether it has ended."""
     if not thread.is_alive():
         return
     if not tries:

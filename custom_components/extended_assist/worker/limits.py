@@ -1,4 +1,4 @@
-"""What the operating system allows the worker: memory, time, files, and no other process."""
+"""Limits of the operating system for the worker: memory, time, files, and no other process."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,21 +11,21 @@ import signal
 from typing import Final
 
 MEMORY: Final = 256 * 1024 * 1024
-"""Bytes of all that the process holds, its own code included."""
+"""Bytes of the whole process, with its code."""
 FILE: Final = 512 * 1024 * 1024
-"""Bytes of the one file that a large copy may take."""
+"""Bytes of the one file for a large copy."""
 _OPEN_FILES: Final = 32
 _GRACE: Final = 1.0
-"""Seconds after which the process is ended that has not given up by itself."""
+"""Seconds after which the process is killed if it has not ended by itself."""
 _LOW_PRIORITY: Final = 10
 _NOBODY: Final = 65534
-"""The user and the group that own nothing."""
+"""The user and group ids without rights."""
 
 
 def confine() -> Callable[[], None]:
-    """Bound this process for good, and return what shuts it off from all files that are not open, before a query runs.
+    """Confine this process for good; return the function that denies all files that are not open, to call before a query.
 
-    Raises OSError or ValueError where the system cannot do that.
+    Raises OSError or ValueError if the system cannot do that.
     """
     for kind, limit in (
         (resource.RLIMIT_AS, MEMORY),
@@ -49,9 +49,9 @@ def confine() -> Callable[[], None]:
 
 
 def _confine_without_filter() -> Callable[[], None]:
-    """Make sure that the limits will bind, and return what shuts the process off: they bind every user but root.
+    """Confine this process by resource limits, which do not bind root; return the function that gives up root's rights.
 
-    Root stays able to read the recorder's file until then. Raises OSError where it may not become another user.
+    Until then root can read the recorder's file. Raises OSError if the process may not become another user.
     """
     if is_root := os.getuid() == 0:
         os.setresgid(_NOBODY, 0, 0)
@@ -69,7 +69,7 @@ def _confine_without_filter() -> Callable[[], None]:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """End the process when it is still busy after a time, whatever it is doing, in seconds of the clock or of work."""
+    """End the process after some seconds of clock or CPU time, whatever it does."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     work = math.ceil(used.ru_utime + used.ru_stime + seconds + _GRACE)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
@@ -82,7 +82,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _go_nowhere() -> None:
-    """Stand in a folder that is no more, so that a name without a path leads to nothing."""
+    """Change to a deleted folder, so that a name without a path leads to nothing."""
     folder = Path(os.environ["TMPDIR"], f"extended_assist_{os.urandom(8).hex()}")
     folder.mkdir(0o700)
     os.chdir(folder)

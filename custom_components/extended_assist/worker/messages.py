@@ -5,18 +5,18 @@ from typing import Any, BinaryIO, Final
 
 LENGTH_BYTES: Final = 4
 MAX_MESSAGE: Final = 16_000_000
-"""Bytes of a message; whoever announces more is not understood."""
+"""The most bytes of a message; a longer one is refused."""
 
 type Message = dict[str, Any]
 
 
 def pack(body: bytes) -> bytes:
-    """Return a message as it is sent."""
+    """Return a message as bytes."""
     return len(body).to_bytes(LENGTH_BYTES) + body
 
 
 def read_message(stream: BinaryIO) -> Message | None:
-    """Return the next message, or None when nobody sends any more."""
+    """Return the next message, or None at the end of the stream."""
     head = stream.read(LENGTH_BYTES)
     if len(head) < LENGTH_BYTES:
         return None
@@ -32,8 +32,8 @@ def write_message(stream: BinaryIO, message: Message) -> None:
 
 
 class JobError(Exception):
-    """A job cannot be done; the message says why, in words that hold nothing but what the asker may see."""
+    """A job cannot be done; the message contains nothing that the caller may not see."""
 
 
 class TooMuchToCopyError(JobError):
-    """There is more than may be copied."""
+    """More rows than may be copied."""

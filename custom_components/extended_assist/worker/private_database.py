@@ -17,16 +17,16 @@ from .tables import ATTRIBUTES, META_VALUES, ROW_TABLES, RowTable, indexes, sche
 CACHE: Final = 48 * 1024 * 1024
 """Bytes that stay in memory."""
 HEAP: Final = 176 * 1024 * 1024
-"""Bytes that SQLite may hold, with what queries sort and group; the rest is left for Python."""
+"""The most bytes of SQLite, with sorting and grouping; the rest is for Python."""
 
 
 def memory_limit(connection: sqlite3.Connection) -> None:
-    """Let SQLite fail, rather than the process, when a query needs too much memory."""
+    """Limit SQLite's memory, so that a large query fails and the process survives."""
     connection.execute(f"PRAGMA hard_heap_limit = {HEAP}")
 
 
 class PrivateDatabase:
-    """A database while it is filled."""
+    """A private database while it is filled."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class PrivateDatabase:
         exposed: Collection[str],
         hidden: Collection[str],
     ) -> None:
-        """Make empty tables for entities and statistics, each with its name and area; they may be part of what is exposed."""
+        """Create empty tables for entities and statistics with their names and areas."""
         self.connection = connection = sqlite3.connect("", isolation_level=None, uri=True)
         connection.text_factory = lambda text: text.decode(errors="replace")
         memory_limit(connection)
@@ -49,13 +49,13 @@ class PrivateDatabase:
         }
         self._exposed = frozenset(exposed)
         self.numbers: dict[str, dict[int, tuple[int, str]]] = {}
-        """What metadata ids of the recorder stand for: the new id, and the name of the entity or statistic."""
+        """For each metadata id of the recorder, the new id and the name of the entity or statistic."""
         self.attributes = Attributes(hidden, self._keep_attributes, self._kept_attributes)
 
     def add_meta(self, table: str, recorded: Iterable[Sequence[Any]]) -> None:
-        """Number what the recorder has of the wanted entities or statistics: its id, name and values.
+        """Give new ids to the wanted entities or statistics of the recorder: their id, name and values.
 
-        What else it knows is hidden, even where Home Assistant has forgotten it.
+        Everything else in the recorder is hidden, also entities that no longer exist.
         """
         described = self.described[table]
         found = [*recorded]
@@ -69,7 +69,7 @@ class PrivateDatabase:
         )
 
     def add_rows(self, table: RowTable, recorded: Iterable[Sequence[Any]]) -> None:
-        """Add rows of the recorder: the metadata id, the values, and the attributes' id where there are any."""
+        """Add rows of the recorder: the metadata id, the values, and the id of the attributes if there are any."""
         numbers = self.numbers[table.meta]
         marks = ", ".join("?" * len(table.columns))
         self.connection.executemany(
@@ -83,7 +83,7 @@ class PrivateDatabase:
         )
 
     def finish(self) -> int:
-        """Make what was filled quick to ask, and return how many rows it has."""
+        """Create the indexes and return the number of rows."""
         connection = self.connection
         attached = [row[1] for row in connection.execute("PRAGMA database_list") if row[1] not in ("main", "temp")]
         if attached:
@@ -108,7 +108,7 @@ class PrivateDatabase:
         return row[0] if row else None
 
     def _open_file(self) -> None:
-        """Make SQLite open the file that large data goes to: later, nothing can be opened any more."""
+        """Make SQLite open the file for large data: later, no file can be opened."""
         run = self.connection.execute
         run("PRAGMA cache_size = 10")
         run("CREATE TABLE filler (x)")
@@ -120,19 +120,19 @@ class PrivateDatabase:
 
 
 MOST: Final = 250_000
-"""Different attributes; what tells them apart is held in memory."""
+"""The most different attributes, whose digests are in memory."""
 # Both look ahead, so that one match hides no other: states.light.lamp names light.lamp, and each quote may begin a key.
 _ENTITY_ID: Final = re.compile(r"\b(?=([a-z_0-9]+\.[a-z_0-9]+)\b)")
 _KEY: Final = re.compile(r'"(?=([^"\\]*)"\s*:)')
 
 
 class Attributes:
-    """Numbers the attributes that states share, in the order in which they come."""
+    """Gives new ids to the attributes that states share, in the order of their first use."""
 
     def __init__(
         self, hidden: Iterable[str], keep: Callable[[int, str], object], kept: Callable[[int], str | None]
     ) -> None:
-        """Take the ids of hidden entities, what stores a text under its number, and what returns it."""
+        """Store the ids of hidden entities, and the functions that write and read a text by its id."""
         self._hidden = set(hidden)
         self._keep = keep
         self._kept = kept
@@ -141,19 +141,19 @@ class Attributes:
         self._count = 0
 
     def hide(self, entity_ids: Iterable[str]) -> None:
-        """Hide more entities, before any attributes are added."""
+        """Hide more entities; call it before any attributes are added."""
         self._hidden.update(entity_ids)
 
     def knows(self, recorded: int) -> bool:
-        """Return whether attributes have their number already."""
+        """Return whether attributes have a new id already."""
         return recorded in self._numbers
 
     def number(self, recorded: int | None) -> int | None:
-        """Return the new number of attributes that were added."""
+        """Return the new id of added attributes."""
         return None if recorded is None else self._numbers.get(recorded)
 
     def add(self, recorded: int, text: str | None) -> int | None:
-        """Number attributes by what is visible of them: a change of what is hidden makes no difference."""
+        """Give an id to attributes by their visible part: a change of hidden ones makes no difference."""
         if len(self._numbers) >= MOST:
             raise TooMuchToCopyError(f"the states have more than {MOST:,} different attributes")
         visible = self.visible(text) if text and isinstance(text, str) else None
@@ -161,7 +161,7 @@ class Attributes:
         return number
 
     def _numbered(self, visible: str) -> int:
-        """Return the number of a text that is kept, or keep it."""
+        """Return the id of a text, storing it if it is new."""
         number = self._by_hash.get(hash(visible))
         if number is not None and self._kept(number) == visible:
             return number
@@ -171,7 +171,7 @@ class Attributes:
         return self._count
 
     def visible(self, text: str) -> str | None:
-        """Return attributes as they may be seen, or None where they are no JSON object."""
+        """Return the visible part of attributes, or None if they are no JSON object."""
         if not self._may_tell(text):
             return text
         try:
@@ -183,7 +183,7 @@ class Attributes:
         return json.dumps(sifted(attributes, self._hides_key, self._hides), ensure_ascii=False, separators=(",", ":"))
 
     def _may_tell(self, text: str) -> bool:
-        """Return whether attributes need a closer look; most need none."""
+        """Return whether attributes need a closer check; most need none."""
         return (
             not text.startswith("{")
             or "\\" in text  # A plain character written as an escape could spell an id past the pattern.
@@ -193,13 +193,13 @@ class Attributes:
         )
 
     def _names_hidden(self, text: str) -> bool:
-        """Return whether a text holds the id of a hidden entity."""
+        """Return whether a text contains the id of a hidden entity."""
         return "." in text and not self._hidden.isdisjoint(_ENTITY_ID.findall(text.lower()))
 
     def _hides_key(self, key: str) -> bool:
-        """Return whether nothing is shown under a key."""
+        """Return whether a key is hidden."""
         return is_secret_key(key) or self._hides(key)
 
     def _hides(self, value: Any) -> bool:
-        """Return whether a text, number or the like is not shown."""
+        """Return whether a text, number or other scalar is hidden."""
         return isinstance(value, str) and (is_secret_text(value) or self._names_hidden(value))

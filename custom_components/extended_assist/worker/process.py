@@ -1,4 +1,4 @@
-"""The program of the worker: takes one job at a time until nobody sends any."""
+"""The worker's main program: it runs one job at a time until the pipe is closed."""
 
 from collections.abc import Callable, Mapping
 import sqlite3
@@ -13,7 +13,7 @@ READY: Final = "ready"
 
 
 def main() -> None:
-    """Bound this process, then do what is asked until the other side is gone."""
+    """Confine this process, then run jobs until the pipe is closed."""
     sent, received = sys.stdout.buffer, sys.stdin.buffer
     try:
         shut_off = confine()
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _answer(jobs: Mapping[str, Callable[..., Any]], message: dict[str, Any]) -> dict[str, Any]:
-    """Do a job; what was asked wrongly and what grew too large are answers too."""
+    """Run a job; invalid and too large jobs get an answer, too."""
     try:
         with time_limit(message["limit"]):
             return {"result": jobs[message["job"]](**message["arguments"])}

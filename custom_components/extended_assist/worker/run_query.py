@@ -1,4 +1,4 @@
-"""Running one query that somebody else wrote: it can read what is there, and nothing else."""
+"""Run a query of a model or user: it can read the private tables and nothing else."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from typing import Any, Final
 from .messages import JobError
 
 _PROGRESS_STEPS: Final = 20_000
-"""Steps of SQLite's virtual machine, well below a millisecond, between two looks at the clock."""
+"""Steps of SQLite's virtual machine between two checks of the clock, well below a millisecond."""
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
@@ -36,7 +36,7 @@ _SETTINGS: Final = {
 }
 _READING: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 _PRAGMAS: Final = frozenset({"table_info", "table_xinfo", "table_list", "function_list"})
-"""What a query may ask about the tables and functions there are."""
+"""Pragmas that only list tables and functions."""
 _VIRTUAL_TABLES: Final = frozenset({"json_each", "json_tree", *(f"pragma_{name}" for name in _PRAGMAS)})
 _SCHEMA_TABLES: Final = frozenset({"sqlite_master", "sqlite_schema"})
 _NO_FILE: Final = "SQLITE_CANTOPEN"
@@ -44,24 +44,24 @@ _WITH: Final = re.compile(r"\s*WITH(\s+RECURSIVE)?\s", re.IGNORECASE)
 _REFUSED_FUNCTIONS: Final = frozenset(
     {"changes", "fts3_tokenizer", "last_insert_rowid", "load_extension", "sqlite_log", "total_changes"}
 )
-"""All that reach beyond the values that they are given; some count what was filled."""
+"""Functions that use more than their arguments, such as counters of inserted rows."""
 
 
 class NeedsFileError(JobError):
-    """What a query sorts or groups does not fit into the memory that SQLite takes before it opens a temporary file."""
+    """Sorting or grouping exceeds the memory after which SQLite opens a temporary file."""
 
 
 _TEXT_COLUMNS: Final = frozenset({"state", "shared_attrs"})
 
 
 class Authorizer:
-    """Decides what a statement may do, for SQLite, which asks while it compiles one.
+    """Decides what a statement may do; SQLite calls it while it compiles one.
 
-    It keeps which functions were used, and behind a dot which columns were read that hold text.
+    It stores the used functions and, as `.column`, the text columns that were read.
     """
 
     def __init__(self, tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> None:
-        """Store the names of tables, modules and functions; a module's function may not be read as a table."""
+        """Store the names of tables, modules and functions; a table-valued function may not be read as a table."""
         self.used: set[str] = set()
         self._tables = tables
         self._modules = modules
@@ -70,7 +70,7 @@ class Authorizer:
     def __call__(
         self, action: int, first: str | None, second: str | None, schema: str | None, source: str | None
     ) -> int:
-        """Return whether SQLite may go on."""
+        """Return SQLITE_OK or SQLITE_DENY."""
         match action:
             case sqlite3.SQLITE_READ:
                 if second in _TEXT_COLUMNS:
@@ -88,10 +88,10 @@ class Authorizer:
 
 
 def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ()) -> Authorizer:
-    """Shut everything off but reading and SQLite's own functions, and return what sees to that.
+    """Allow only reads and SQLite's own functions on a connection; return its authorizer.
 
-    Functions that come with a module of SQLite, such as full-text search, belong to tables which are not there; a file
-    that has such tables needs them named.
+    Functions of SQLite modules, such as full-text search, belong to tables that do not exist here; a file with such tables
+    needs them named.
     """
     functions = {row[0] for row in connection.execute("SELECT name FROM pragma_function_list WHERE builtin")}
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")}
@@ -112,10 +112,10 @@ def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ())
 
 @contextmanager
 def sorting_in_memory(connection: sqlite3.Connection, authorizer: Authorizer) -> Iterator[None]:
-    """Let SQLite sort without a file, whatever that takes of the memory it may have.
+    """Let SQLite sort in memory without a file.
 
-    Only for a connection without temporary views, which this drops. Where it may open files it is a fifth quicker, until
-    it needs one. Each change makes SQLite compile its statements anew.
+    Only for a connection without temporary views, which this drops. With files allowed, it is a fifth faster, until one is
+    needed. Each change makes SQLite compile its statements again.
     """
 
     def store(kind: str) -> None:
@@ -131,13 +131,13 @@ def sorting_in_memory(connection: sqlite3.Connection, authorizer: Authorizer) ->
 
 
 def interrupt_when(connection: sqlite3.Connection, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Interrupt whatever a connection does when it is over, or when the process that asked is gone."""
+    """Interrupt a connection at the time limit, or when the parent process is gone."""
     asker = os.getppid()
     connection.set_progress_handler(lambda: is_over() or os.getppid() != asker, _PROGRESS_STEPS)
 
 
 def with_views(text: str, views: Mapping[str, str]) -> str:
-    """Return a query with views before it, where none can be created."""
+    """Return a query that defines views itself, for a connection that cannot create any."""
     match = _WITH.match(text)
     before = ", ".join(f"{name} AS ({query})" for name, query in views.items())
     if match is None:
@@ -155,7 +155,7 @@ def ask(
     most_characters: int,
     longest: int,
 ) -> dict[str, Any]:
-    """Return the columns and the first rows of a query; errors come in SQLite's own words."""
+    """Return the columns and the first rows of a query; raises errors with SQLite's own words."""
     end = monotonic() + seconds
     interrupt_when(connection, lambda: monotonic() > end)
     try:
@@ -186,7 +186,7 @@ def ask(
 
 
 def _plain(value: Any, longest: int) -> Any:
-    """Return a value as JSON can hold it."""
+    """Return a value that JSON can contain."""
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, bytes):

@@ -1,7 +1,7 @@
-"""A seccomp filter: the system calls that the worker may still make; it binds root as well as any other user.
+"""A seccomp filter for the system calls that the worker may make; it binds root, too.
 
-There is no library for this that comes with all it needs for every installation: the bindings on PyPI load libseccomp, which
-Home Assistant's container does not have. The program that the kernel runs for each system call is described in
+No library for this works in every installation: the bindings on PyPI load libseccomp, which Home Assistant's container does
+not have. The kernel runs the filter's program for each system call:
 https://docs.kernel.org/userspace-api/seccomp_filter.html.
 """
 
@@ -32,17 +32,17 @@ _THIS_PROCESS: Final = 0
 _RLIMIT_CPU: Final = 0
 
 _ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""AUDIT_ARCH_* of linux/audit.h, by the names that uname gives."""
+"""AUDIT_ARCH_* of linux/audit.h, by the machine names of uname."""
 
 
 class _Call(NamedTuple):
-    """A system call: its numbers in asm/unistd_64.h of x86_64 and in asm-generic/unistd.h, which aarch64 uses."""
+    """A system call with its numbers in asm/unistd_64.h of x86_64 and in asm-generic/unistd.h, which aarch64 uses."""
 
     x86_64: int
     aarch64: int | None
-    """None where aarch64 does not have it."""
+    """None if aarch64 does not have it."""
     conditions: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """Places of arguments, each with the values that it may have."""
+    """Indexes of arguments with their allowed values."""
 
 
 _WORK: Final = {
@@ -122,9 +122,9 @@ _FILES: Final = {
 
 
 def refuse_others(*, files: bool) -> None:
-    """Let the kernel refuse every system call, for good, but those for work and, where allowed, for opening files.
+    """Deny all system calls except those for work and, with `files`, for opening files; this cannot be undone.
 
-    Raises OSError where this system has no such filters, or is none whose numbers are known here.
+    Raises OSError if the kernel has no filters or the machine type is unknown.
     """
     # A Python of 32 bits would need the numbers of its own architecture.
     if (architecture := os.uname().machine) not in _ARCHITECTURES or sys.maxsize < 2**32:
@@ -141,7 +141,7 @@ def refuse_others(*, files: bool) -> None:
 
 
 def _program(architecture: str, calls: dict[str, _Call]) -> bytes:
-    """Return the program that allows some system calls: instructions of struct sock_filter, linux/filter.h."""
+    """Return the program that allows some system calls: an array of struct sock_filter, linux/filter.h."""
     # A 64-bit process can make calls of 32 bits, under other numbers.
     code = [_load(_ARCHITECTURE), _if_equal(_ARCHITECTURES[architecture], 1, 0), _end(_REFUSE), _load(_NUMBER)]
     for call in calls.values():
@@ -152,7 +152,7 @@ def _program(architecture: str, calls: dict[str, _Call]) -> bytes:
 
 
 def _one_of(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    """Return the instructions that refuse a call unless an argument has one of some values."""
+    """Return the instructions that deny a call unless an argument has one of some values."""
     tests = [_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
     return [_load(_ARGUMENTS + 8 * argument), *tests, _end(_REFUSE)]
 
@@ -162,7 +162,7 @@ def _load(offset: int) -> bytes:
 
 
 def _if_equal(value: int, then: int, otherwise: int) -> bytes:
-    """Return the instruction that skips some of the next ones: where what was loaded is a value, and where it is not."""
+    """Return the jump instruction that skips some instructions if the loaded value is equal, and others if not."""
     return struct.pack("=HBBI", _JUMP_IF_EQUAL, then, otherwise, value)
 
 

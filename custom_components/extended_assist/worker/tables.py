@@ -1,33 +1,33 @@
-"""The tables of a private database: the recorder's names, filled anew, with columns that save joins."""
+"""The tables of a private database, with the recorder's names and additional columns that make joins unnecessary."""
 
 from typing import Final, NamedTuple
 
 
 class RowTable(NamedTuple):
-    """A table of rows that belong to an entity or a statistic, each at a moment."""
+    """A table whose rows belong to an entity or a statistic and have a time."""
 
     name: str
     key: str
     moment: str
-    """The column by which a span is cut out."""
+    """The column with the time."""
     meta: str
-    """The table of what the rows belong to."""
+    """The table of the entities or statistics."""
     meta_key: str
     meta_name: str
     values: tuple[str, ...]
-    """The columns that are copied as they are, the moment first."""
+    """The copied columns, the time first."""
     shown: tuple[str, ...]
-    """The columns that are worked out when they are asked for."""
+    """The computed columns."""
     has_attributes: bool = False
 
     @property
     def stored(self) -> str:
-        """Return the table that holds the rows, behind the view of the recorder's name."""
+        """Return the name of the table behind the view with the recorder's name."""
         return f"{self.name}_rows"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the columns of that table, without the key."""
+        """Return the columns of that table without the key."""
         return (
             "metadata_id",
             self.meta_name,
@@ -37,12 +37,12 @@ class RowTable(NamedTuple):
 
 
 def _of_meta(column: str, meta: str, key: str) -> str:
-    """Return a column of what a row belongs to; without a join, so that nothing is looked up that nobody asks for."""
+    """Return a column of the entity or statistic as a subquery, which costs nothing unless it is used."""
     return f"(SELECT m.{column} FROM {meta} AS m WHERE m.{key} = r.metadata_id) AS {column}"  # noqa: S608 - constants
 
 
 def _local(moment: str, name: str) -> str:
-    """Return a moment as local time, rounded to the second: SQLite itself would cut it."""
+    """Return a timestamp as local time, rounded to the second: SQLite itself would cut it."""
     return f"datetime(round({moment}), 'unixepoch', 'localtime') AS {name}"
 
 
@@ -85,12 +85,12 @@ PLAIN_VIEWS: Final = {
     table.name: f"SELECT {', '.join((table.key, 'metadata_id', *table.columns[2:], table.shown[0]))} FROM {table.stored}"  # noqa: S608 - constants
     for table in ROW_TABLES.values()
 }
-"""The tables of rows without what saves a join."""
+"""The views without the additional columns."""
 META_VALUES: Final = {
     "states_meta": (),
     "statistics_meta": ("source", "unit_of_measurement", "unit_class", "has_mean", "has_sum"),
 }
-"""The columns of what rows belong to that are copied as they are."""
+"""The copied columns of entities and statistics."""
 ATTRIBUTES: Final = "state_attributes"
 _META: Final = """
 CREATE TABLE states_meta (metadata_id INTEGER PRIMARY KEY, entity_id TEXT NOT NULL, name TEXT, area TEXT);
@@ -105,24 +105,24 @@ CREATE TABLE state_attributes (attributes_id INTEGER PRIMARY KEY, shared_attrs T
 
 
 class Share(NamedTuple):
-    """What is copied of the exposed rows."""
+    """The part of the exposed rows that is copied."""
 
     tables: tuple[RowTable, ...]
     """The tables of rows."""
     span: tuple[float, float]
     most_rows: int
-    """More than these are refused before anything is copied."""
+    """The most rows; more are refused before anything is copied."""
     attributes: bool
-    """Whether the attributes of states are copied with them."""
+    """True to copy the attributes of states."""
 
 
 def schema() -> str:
-    """Return the statements that make all tables."""
+    """Return the statements that create all tables."""
     return _META + "".join(map(_rows_and_view, ROW_TABLES.values()))
 
 
 def _rows_and_view(table: RowTable) -> str:
-    """Return the statements that make a table of rows, and the view under the recorder's name."""
+    """Return the statements that create a table of rows, and the view with the recorder's name."""
     columns = ", ".join(f"{column} {_type(table, column)}".rstrip() for column in table.columns)
     shown = ", ".join((table.key, *table.columns, *table.shown))
     rows = f"CREATE TABLE {table.stored} ({table.key} INTEGER PRIMARY KEY, {columns});\n"
@@ -139,7 +139,7 @@ def _type(table: RowTable, column: str) -> str:
 
 
 def indexes(table: RowTable) -> str:
-    """Return the statements that make the rows of one entity or statistic quick to find."""
+    """Return the statements that create the indexes."""
     return "".join(
         f"CREATE INDEX {table.stored}_{column} ON {table.stored} ({column}, {table.moment});\n"
         for column in ("metadata_id", table.meta_name)
