@@ -210,7 +210,7 @@ async def test_honesty_is_asked_of_every_agent(
 async def test_agent_is_told_to_speak(converse: Converse, claude_server: ClaudeServer) -> None:
     """In a conversation the answer is to be fit for speech, and it is told when to ask back."""
     await converse("Hello", Turn([text("Good evening.")]))
-    assert "ask only where none is likelier" in str(claude_server.message_requests[-1]["system"])
+    assert "ask only if none is likelier" in str(claude_server.message_requests[-1]["system"])
     assert "no Markdown" in str(claude_server.message_requests[-1]["system"])
 
 

@@ -253,7 +253,7 @@ async def test_ended_meanwhile(hass: HomeAssistant, home: MockConfigEntry, monke
     await keeper.async_end(bins.id, "ended by voice")
     monkeypatch.setattr(type(entity), "todo_items", property(lambda _: stale))
     monkeypatch.setattr(ScheduledTasks, "async_done", None)
-    with pytest.raises(ServiceValidationError, match="no longer stands"):
+    with pytest.raises(ServiceValidationError, match="no longer exists"):
         await call(hass, "update_item", item=bins.id, status="completed")
     assert keeper.find(bins.id).progress.result == "ended by voice"
 

@@ -76,8 +76,8 @@ _READS: Final = (
 )
 """Our replacement when states are sent."""
 _LEGEND: Final = (
-    "States now, before the words of a message, are as they were when it was said, by area, and count as returned by a tool. "
-    "Later ones tell only what has changed since. In parentheses: what on or off means."
+    "States now, before the words of a message, are as they were when it was said, by area. You may answer from the "
+    "listed states without a tool call. Later ones tell only what has changed since. In parentheses: what on or off means."
 )
 _NOW: Final = "States now:\n{}"
 _CHANGED: Final = "States now, the rest as before:\n{}"

@@ -122,7 +122,7 @@ class PendingTool(ExtendedTool):
 
     name = "extended_assist__pending"
     title = "Pending"
-    description = "What do_later has yet to do, and what became of the rest. Or end or put off one."
+    description = "List scheduled items and their results; cancel, complete or snooze one."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     family = WISHES
     tier = Tier.CONTROL
