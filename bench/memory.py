@@ -120,7 +120,7 @@ async def _first_word(hass: HomeAssistant, server: ClaudeServer, agent_id: str) 
 async def _searches(hass: HomeAssistant) -> list[Row]:
     """Time a search of everything, in the thread where it is made, and what a prompt takes of the event loop."""
     from custom_components.extended_assist.exposure.entities import Exposure  # noqa: PLC0415
-    from custom_components.extended_assist.memory.ownership import Ears  # noqa: PLC0415
+    from custom_components.extended_assist.memory.ownership import FactAccess  # noqa: PLC0415
     from custom_components.extended_assist.memory.prompt import _block  # noqa: PLC0415
     from custom_components.extended_assist.memory.search import features, search  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ async def _searches(hass: HomeAssistant) -> list[Row]:
         search(question, read)
         searched.append((perf_counter() - start) * 1_000)
         start = perf_counter()
-        _block(hass, Exposure(hass, "conversation"), facts, Ears(household=True))
+        _block(hass, Exposure(hass, "conversation"), facts, FactAccess(household=True))
         told.append((perf_counter() - start) * 1_000)
     where = f"of {len(facts)} facts"
     return [

@@ -22,11 +22,11 @@ from .calls.activity import async_get_activity
 from .calls.chat_images import async_register_view
 from .calls.journal import async_get_journal
 from .calls.options import WISHES
-from .cameras.image_cache import KeptPictures
+from .cameras.image_cache import ImageCache
 from .claude.client import async_create_client
 from .claude.coordinator import ExtendedAssistConfigEntry, RuntimeData, ServerCoordinator, has_connection
 from .claude.usage import async_get_meters
-from .claude.vision_model import async_find_eyes
+from .claude.vision_model import async_find_vision_model
 from .const import CONF_ASK_FIRST, CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FAMILIES, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .entity import async_household_platforms
 from .exposure.name_index import async_get_names
@@ -106,7 +106,9 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload(await async_offer_in_assist(hass, entry))
-    entry.async_on_unload((await async_get_scheduled_tasks(hass)).async_start(entry, PERFORMERS, async_find_eyes))
+    entry.async_on_unload(
+        (await async_get_scheduled_tasks(hass)).async_start(entry, PERFORMERS, async_find_vision_model)
+    )
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
@@ -115,7 +117,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     await async_show(hass)
     entry.async_on_unload(async_watch_others(hass))
     # Where looking was turned off, nothing that was seen is left.
-    entry.async_on_unload(KeptPictures.of(hass).clear)
+    entry.async_on_unload(ImageCache.of(hass).clear)
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
 

@@ -15,7 +15,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .claude.client import event_timeout
 from .claude.coordinator import ExtendedAssistConfigEntry
-from .claude.retry import TurnError, task_patience
+from .claude.retry import TurnError, task_timeouts
 from .claude.structured import answers_from, async_generate, instructions_for, structure_for
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK
@@ -104,7 +104,7 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
     async def _async_ask(self, chat_log: conversation.ChatLog, structure: vol.Schema | None) -> Any:
         """Return the answer to the last message, in a structure if there is one."""
         try:
-            patience = task_patience(event_timeout(self._entry.data[CONF_BASE_URL]))
+            patience = task_timeouts(event_timeout(self._entry.data[CONF_BASE_URL]))
             turn = self._turn(chat_log, self.hass.config.language, patience)
             return await async_generate(turn, structure)
         except TurnError as err:

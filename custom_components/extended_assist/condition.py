@@ -13,7 +13,7 @@ from homeassistant.helpers.target import TargetSelection, async_extract_referenc
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.util import dt as dt_util
 
-from .calls.activity import Happening, async_get_activity, unique_id_of
+from .calls.activity import ActivityKind, async_get_activity, unique_id_of
 from .const import ATTR_KIND
 from .trigger import own_activities
 
@@ -22,7 +22,7 @@ _SCHEMA = vol.Schema(
     {
         vol.Required(CONF_TARGET): cv.TARGET_FIELDS,
         vol.Required(CONF_OPTIONS): {
-            vol.Required(ATTR_KIND): vol.All(cv.ensure_list, vol.Length(min=1), [vol.In([*map(str, Happening)])]),
+            vol.Required(ATTR_KIND): vol.All(cv.ensure_list, vol.Length(min=1), [vol.In([*map(str, ActivityKind)])]),
             vol.Required(CONF_WITHIN): cv.positive_time_period,
         },
     }
@@ -44,7 +44,7 @@ class HappenedCondition(Condition):
         super().__init__(hass, config)
         options: dict[str, Any] = config.options or {}
         self._target = TargetSelection(config.target or {})
-        self._kinds = [Happening(kind) for kind in options[ATTR_KIND]]
+        self._kinds = [ActivityKind(kind) for kind in options[ATTR_KIND]]
         self._within: timedelta = options[CONF_WITHIN]
 
     @override

@@ -182,7 +182,7 @@ async def _async_retell(hass: HomeAssistant, chat_log: conversation.ChatLog, cal
     if isinstance(system, conversation.SystemContent) and (
         recalls := next((tool for tool in tools if isinstance(tool, RecallTool)), None)
     ):
-        told = retold(system.content, await recalls.async_told(hass, caller))
+        told = retold(system.content, await recalls.async_prompt_facts(hass, caller))
         if told != system.content:
             chat_log.content[0] = conversation.SystemContent(content=told)
 

@@ -15,13 +15,13 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from .calls.activity import Happening, async_happened
+from .calls.activity import ActivityKind, async_happened
 from .calls.options import MEMORY, WISHES, ToolboxOptions
 from .claude.caching import default_cache
 from .claude.coordinator import ExtendedAssistConfigEntry, ServerCoordinator
 from .claude.models import Abilities, async_check_model, find_model
 from .claude.options import AgentOptions
-from .claude.retry import Patience, Retry, TurnError, async_sentence
+from .claude.retry import Retry, Timeouts, TurnError, async_sentence
 from .claude.turn import AgentTurn
 from .claude.usage import TokenMeter, async_check_token_limit, is_used_up
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN
@@ -99,7 +99,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
         async_check_token_limit(self.hass, self._entry.entry_id, self._subentry, self._meter)
         if (is_up := is_used_up(self._subentry, self._meter)) and not self._was_used_up:
             async_happened(
-                self.hass, Happening.LIMIT_REACHED, self._entry.entry_id, self._subentry.subentry_id, Context()
+                self.hass, ActivityKind.LIMIT_REACHED, self._entry.entry_id, self._subentry.subentry_id, Context()
             )
         self._was_used_up = is_up
 
@@ -108,19 +108,19 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
         """Fire an activity event for a turn without an answer, with the key of the reason."""
         context = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
         subentry_id = self._subentry.subentry_id
-        async_happened(self.hass, Happening.FAILED, self._entry.entry_id, subentry_id, context, reason=error.key)
+        async_happened(self.hass, ActivityKind.FAILED, self._entry.entry_id, subentry_id, context, reason=error.key)
 
     @callback
     def _tell_left_out(self, tools: Mapping[str, str]) -> None:
         """Create or delete the repair issue about tools that the server would refuse."""
         async_check_left_out(self.hass, self._entry.entry_id, self._subentry, tools)
 
-    def _turn(self, chat_log: conversation.ChatLog, language: str, patience: Patience | None = None) -> AgentTurn:
+    def _turn(self, chat_log: conversation.ChatLog, language: str, patience: Timeouts | None = None) -> AgentTurn:
         """Return a new turn; raises TurnError if this month's tokens are used up."""
         if is_used_up(self._subentry, self._meter):
             raise TurnError("tokens_used_up")
         config = self.hass.config
-        patience = patience or Patience()
+        patience = patience or Timeouts()
         location = {"country": config.country, "timezone": config.time_zone}
         return AgentTurn(
             client=self._runtime.client,
@@ -142,7 +142,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             # Where nobody answered a moment ago, one try tells whether that has changed.
             retry=Retry(patience if self.coordinator.gone is None else replace(patience, retry_time=0.0)),
             patience=patience,
-            ledger=self._runtime.ledgers.of(chat_log, self.entity_id),
+            snapshot=self._runtime.snapshots.of(chat_log, self.entity_id),
             tell_left_out=self._tell_left_out,
             refused=self._runtime.refused,
         )

@@ -22,7 +22,7 @@ from .calls.activity import (
     ATTR_TARGETS,
     ATTR_TOOL,
     EVENT_AGENT,
-    Happening,
+    ActivityKind,
     async_get_activity,
     unique_id_of,
 )
@@ -66,7 +66,7 @@ class AgentEvents(EventEntity):
     _attr_has_entity_name = True
     _attr_should_poll = False
     entity_description = EventEntityDescription(
-        key="activity", translation_key="activity", event_types=[kind.value for kind in Happening]
+        key="activity", translation_key="activity", event_types=[kind.value for kind in ActivityKind]
     )
 
     def __init__(self, agent: str, device: DeviceInfo) -> None:
@@ -87,8 +87,8 @@ class AgentEvents(EventEntity):
         last = async_get_activity(self.hass).last.setdefault(self._agent, {})
         if (stored := await self.async_get_last_extra_data()) is not None:
             for kind, time in stored.as_dict().get("times", {}).items():
-                if kind in [*Happening] and (moment := dt_util.parse_datetime(time)):
-                    last.setdefault(Happening(kind), moment)
+                if kind in [*ActivityKind] and (moment := dt_util.parse_datetime(time)):
+                    last.setdefault(ActivityKind(kind), moment)
         self.async_on_remove(self.hass.bus.async_listen(EVENT_AGENT, self._async_on_event))
 
     @property
@@ -96,7 +96,7 @@ class AgentEvents(EventEntity):
     def extra_restore_state_data(self) -> ActivityStoredData:
         """Return the data to restore after a restart."""
         event = super().extra_restore_state_data
-        last: dict[Happening, datetime] = async_get_activity(self.hass).last.get(self._agent, {})
+        last: dict[ActivityKind, datetime] = async_get_activity(self.hass).last.get(self._agent, {})
         times = {kind.value: moment.isoformat() for kind, moment in last.items()}
         return ActivityStoredData(event.last_event_type, event.last_event_attributes, times)
 

@@ -36,7 +36,7 @@ from .memory.editing import (
     write,
 )
 from .memory.fact import Fact, now
-from .memory.ownership import Ears, Writer, async_known_user, async_writer_of
+from .memory.ownership import FactAccess, Writer, async_known_user, async_writer_of
 from .memory.store import async_get_memory
 from .results import MARK, ToolError, format_time
 
@@ -135,7 +135,7 @@ def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tu
 async def _async_get(call: ServiceCall) -> ServiceResponse:
     """Return the household's facts and the user's own, as a list and in the format of the import."""
     _options(call.hass)
-    ears = Ears(household=True, user_id=await async_known_user(call.hass, call.context.user_id))
+    ears = FactAccess(household=True, user_id=await async_known_user(call.hass, call.context.user_id))
     facts = [fact for fact in (await async_get_memory(call.hass)).held if ears.hears(fact)]
     return {"facts": [_told(fact) for fact in facts], "yaml": await call.hass.async_add_executor_job(to_yaml, facts)}
 

@@ -8,7 +8,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.trigger import NotTriggeredReasonReporter, StatelessEntityTriggerBase, Trigger
 
-from .calls.activity import Happening, unique_id_of
+from .calls.activity import ActivityKind, unique_id_of
 from .const import DOMAIN
 
 
@@ -16,7 +16,7 @@ class ActivityTrigger(StatelessEntityTriggerBase):
     """Fires when an agent has an activity of one kind."""
 
     _domain_specs = {EVENT_DOMAIN: DomainSpec()}  # noqa: RUF012
-    kind: ClassVar[Happening]
+    kind: ClassVar[ActivityKind]
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
@@ -42,7 +42,7 @@ def own_activities(hass: HomeAssistant, entities: set[str]) -> set[str]:
 
 
 TRIGGERS: dict[str, type[Trigger]] = {
-    kind.value: type(f"Activity{kind.name.title()}Trigger", (ActivityTrigger,), {"kind": kind}) for kind in Happening
+    kind.value: type(f"Activity{kind.name.title()}Trigger", (ActivityTrigger,), {"kind": kind}) for kind in ActivityKind
 }
 
 

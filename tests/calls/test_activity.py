@@ -23,7 +23,7 @@ from custom_components.extended_assist.calls.activity import (
     MAX_A_MINUTE,
     MAX_CAUSES,
     MAX_NAMED,
-    Happening,
+    ActivityKind,
     async_get_activity,
     async_happened,
     tell,
@@ -64,7 +64,7 @@ LAMP, DOOR, HIDDEN, PARTY = "light.bed_light", "lock.front_door", "light.ceiling
 ON = {"action": "light.turn_on", "target": {"entity_id": LAMP}}
 PERFORM = "extended_assist__perform_action"
 DONE = Turn([text("Done.")])
-KINDS = [kind.value for kind in Happening]
+KINDS = [kind.value for kind in ActivityKind]
 
 type Told = list[Event[dict[str, Any]]]
 
@@ -211,7 +211,7 @@ async def test_hidden(
         options=ToolboxOptions(entry_id=entry.entry_id),
         recording=Recording(plan=Plan(steps, "Zebra")),
     )
-    tell(call, Happening.ACTED)
+    tell(call, ActivityKind.ACTED)
     (event,) = told
     assert (event.data["actions"], event.data["targets"]) == (["light.turn_on"], [LAMP])
     assert HIDDEN not in str([hass.states.get(one).attributes for one in (ACTIVITY, OTHERS)])
@@ -319,17 +319,17 @@ async def test_entities(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     hass.config_entries.async_update_subentry(entry, subentry, title="Jeeves")
     await hass.async_block_till_done()
     fired = async_capture_events(hass, EVENT_AGENT)
-    async_happened(hass, Happening.ACTED, entry.entry_id, subentry.subentry_id, Context())
+    async_happened(hass, ActivityKind.ACTED, entry.entry_id, subentry.subentry_id, Context())
     await hass.async_block_till_done()
     assert [(event.data["name"], event.data["entity_id"]) for event in fired] == [("Jeeves", ACTIVITY)]
     hass.config_entries.async_remove_subentry(entry, subentry.subentry_id)
     await hass.async_block_till_done()
     assert registry.async_get(ACTIVITY) is None
     # What it had begun is told of the entry, and of nothing once that is gone.
-    async_happened(hass, Happening.FAILED, entry.entry_id, subentry.subentry_id, Context())
+    async_happened(hass, ActivityKind.FAILED, entry.entry_id, subentry.subentry_id, Context())
     assert fired[-1].data["agent"] == entry.entry_id
     await hass.config_entries.async_remove(entry.entry_id)
-    async_happened(hass, Happening.FAILED, entry.entry_id, subentry.subentry_id, Context())
+    async_happened(hass, ActivityKind.FAILED, entry.entry_id, subentry.subentry_id, Context())
     assert len(fired) == 2
 
 
@@ -339,15 +339,15 @@ async def test_bounds(hass: HomeAssistant, entry: MockConfigEntry, told: Told, m
     monkeypatch.setattr(hass.loop, "time", lambda: moment[0])
     (agent,) = entry.subentries
 
-    def happen(kind: Happening, **more: Any) -> None:
+    def happen(kind: ActivityKind, **more: Any) -> None:
         async_happened(hass, kind, entry.entry_id, agent, Context(), **more)
 
     for _ in range(3_000):
-        happen(Happening.ACTED)
-    happen(Happening.REFUSED)
+        happen(ActivityKind.ACTED)
+    happen(ActivityKind.REFUSED)
     assert kinds(told) == ["acted"] * MAX_A_MINUTE + ["refused"]
     moment[0] += 61
-    happen(Happening.ACTED, targets=[f"light.n{number}" for number in range(50)], actions=["light.turn_on"] * 50)
+    happen(ActivityKind.ACTED, targets=[f"light.n{number}" for number in range(50)], actions=["light.turn_on"] * 50)
     assert told[-1].data["left_out"] == 3_000 - MAX_A_MINUTE
     assert (len(told[-1].data["targets"]), told[-1].data["more"]) == (MAX_NAMED, 50 - MAX_NAMED)
     assert told[-1].data["actions"] == ["light.turn_on"]
@@ -357,7 +357,7 @@ async def test_bounds(hass: HomeAssistant, entry: MockConfigEntry, told: Told, m
 async def test_from_a_thread(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Outside of the event loop nothing is told, but refused."""
     with pytest.raises(RuntimeError, match="thread"):
-        await hass.async_add_executor_job(async_happened, hass, Happening.ACTED, entry.entry_id, None, Context())
+        await hass.async_add_executor_job(async_happened, hass, ActivityKind.ACTED, entry.entry_id, None, Context())
 
 
 async def _async_automate(hass: HomeAssistant, *automations: dict[str, Any]) -> None:
@@ -375,8 +375,8 @@ def _device(hass: HomeAssistant, entity_id: str) -> str:
     return str(er.async_get(hass).async_get(entity_id).device_id)
 
 
-@pytest.mark.parametrize("kind", [*Happening])
-async def test_triggers(hass: HomeAssistant, entry: MockConfigEntry, kind: Happening) -> None:
+@pytest.mark.parametrize("kind", [*ActivityKind])
+async def test_triggers(hass: HomeAssistant, entry: MockConfigEntry, kind: ActivityKind) -> None:
     """Each kind has a trigger of its own, for an agent's device or entity, which knows what happened and no other agent's."""
     seen = async_capture_events(hass, "seen")
     (agent,) = entry.subentries
@@ -392,7 +392,7 @@ async def test_triggers(hass: HomeAssistant, entry: MockConfigEntry, kind: Happe
             for target in targets
         ),
     )
-    for other in (*Happening, kind):
+    for other in (*ActivityKind, kind):
         async_happened(hass, other, entry.entry_id, None, Context())
         async_happened(hass, other, entry.entry_id, agent, Context())
         await hass.async_block_till_done()
@@ -439,10 +439,10 @@ async def test_condition(
         return bool(seen)
 
     assert not await look()
-    async_happened(hass, Happening.ACTED, entry.entry_id, None, Context())
+    async_happened(hass, ActivityKind.ACTED, entry.entry_id, None, Context())
     assert not await look()
-    async_happened(hass, Happening.ACTED, entry.entry_id, agent, Context())
-    async_happened(hass, Happening.FAILED, entry.entry_id, agent, Context())
+    async_happened(hass, ActivityKind.ACTED, entry.entry_id, agent, Context())
+    async_happened(hass, ActivityKind.FAILED, entry.entry_id, agent, Context())
     assert await look()
     freezer.tick(timedelta(minutes=6))
     ever.clear()
@@ -461,7 +461,7 @@ async def test_kept_over_a_restart(hass: HomeAssistant, assist: None, freezer: F
     mock_restore_cache_with_extra_data(hass, [(State("event.home_activity", moment.isoformat()), stored)])
     entry = await async_set_up_home(hass)
     assert hass.states.get("event.home_activity").attributes["reason"] == "quota"
-    assert async_get_activity(hass).last == {entry.entry_id: {Happening.ACTED: moment}}
+    assert async_get_activity(hass).last == {entry.entry_id: {ActivityKind.ACTED: moment}}
     entity = hass.data["event"].get_entity("event.home_activity")
     assert entity.extra_restore_state_data.as_dict() == {**stored, "times": {"acted": moment.isoformat()}}
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.extended_assist.cameras import media_folders
-from custom_components.extended_assist.cameras.image_cache import KeptPictures
+from custom_components.extended_assist.cameras.image_cache import ImageCache
 from custom_components.extended_assist.cameras.media_folders import async_pictures, read_picture
 from custom_components.extended_assist.cameras.resize import UnreadablePictureError
 from custom_components.extended_assist.const import EVENT_LOOKED
@@ -103,7 +103,7 @@ async def test_the_same_picture_at_once(
     assert taken(await first) == taken(await second) == ["2026-11-20 08:15:00"]
     await hass.async_block_till_done()
     assert len(events) == 2
-    assert [one.entity_id for one in KeptPictures.of(hass)] == [DOOR]
+    assert [one.entity_id for one in ImageCache.of(hass)] == [DOOR]
 
 
 async def test_files_do_not_push_out_looks(
@@ -118,5 +118,5 @@ async def test_files_do_not_push_out_looks(
         put(media / "doorbell" / f"2026-11-20_09-{minute}-00.jpg")
     for minute in range(10, 50, 4):
         assert taken(await look(at=f"09:{minute}")) == [f"2026-11-20 09:{minute}:00"]
-    looks = [one.moment.hour for one in KeptPictures.of(hass) if one.moment.minute == 0]
+    looks = [one.moment.hour for one in ImageCache.of(hass) if one.moment.minute == 0]
     assert looks == [14, 15, 16, 17, 18, 19]

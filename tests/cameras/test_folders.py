@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.cameras import earlier, media_folders
-from custom_components.extended_assist.cameras.image_cache import KeptPictures, LookResult
+from custom_components.extended_assist.cameras.image_cache import ImageCache, LookResult
 from custom_components.extended_assist.cameras.media_folders import (
     async_pictures,
     folders_of,
@@ -211,7 +211,7 @@ async def test_a_picture_of_the_morning(
     # What was shown is kept by the time that it is of, so another moment still finds another picture.
     assert taken(await look(at="11:59")) == ["2026-11-20 12:00:00"]
     assert taken(await look(at="08:20")) == ["2026-11-20 08:15:00"]
-    assert len([one for one in KeptPictures.of(hass) if one.moment == datetime(2026, 11, 20, 16, 15, tzinfo=UTC)]) == 1
+    assert len([one for one in ImageCache.of(hass) if one.moment == datetime(2026, 11, 20, 16, 15, tzinfo=UTC)]) == 1
     told = await look(at="2026-11-20 03:00")
     assert told.error
     assert "Nearest in folders are: Front Door 2026-11-20 08:15:00." in told.data["error"]
@@ -237,7 +237,7 @@ async def test_a_broken_file_is_passed_over(
     assert taken(await look(at="10:30")) == ["2026-11-20 10:40:00"]
     monkeypatch.setattr(earlier, "_TRIES", 1)
     monkeypatch.setattr(media_folders, "FRESH", 0)
-    KeptPictures.of(hass).clear()
+    ImageCache.of(hass).clear()
     assert (await look(at="10:30")).error
 
 

@@ -235,7 +235,7 @@ async def test_two_conversations_at_once(
         await talk.say("Hello", answer("Hi."))
     assert one.id != other.id
     assert one.refusals == []
-    assert len(entry.runtime_data.ledgers._kept) == 2
+    assert len(entry.runtime_data.snapshots._kept) == 2
 
 
 async def test_another_agent_in_between(hass: HomeAssistant, entry: MockConfigEntry, talk: Talk) -> None:

@@ -7,7 +7,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.claude.conversation_snapshot import ConversationLedger
+from custom_components.extended_assist.claude.conversation_snapshot import ConversationSnapshot
 from custom_components.extended_assist.claude.current_states import (
     DEFAULT_PRESENT,
     Present,
@@ -440,16 +440,16 @@ def test_instructions_of_another_form() -> None:
 
 def test_the_same_message_twice() -> None:
     """A message that is begun again keeps when it was said, and tells all that there is."""
-    ledger, first, second = ConversationLedger(), UserContent(content="One"), UserContent(content="Two")
+    snapshot, first, second = ConversationSnapshot(), UserContent(content="One"), UserContent(content="Two")
     more = {f"Lamp {number}": "on" for number in range(5)}
     on, off = Present({"Hall": {"Desk": "on", **more}}), Present({"Hall": {"Desk": "off", **more}})
-    ledger.begin("", [], first, present=on)
-    said = str(ledger.note(first))
-    ledger.begin("", [], first, present=off, earlier=[first])
-    assert str(ledger.note(first)) == said.replace("Desk: on", "Desk: off")
-    ledger.begin("", [], second, present=on, earlier=[first, second])
-    assert "the rest as before" in str(ledger.note(second))
-    assert ledger.lasting([first]) == [off.whole]
-    assert ledger.lasting([first, second]) == []
-    ledger.begin("", [], second, earlier=[first, second])
-    assert "States now" not in str(ledger.note(second))
+    snapshot.begin("", [], first, present=on)
+    said = str(snapshot.note(first))
+    snapshot.begin("", [], first, present=off, earlier=[first])
+    assert str(snapshot.note(first)) == said.replace("Desk: on", "Desk: off")
+    snapshot.begin("", [], second, present=on, earlier=[first, second])
+    assert "the rest as before" in str(snapshot.note(second))
+    assert snapshot.lasting([first]) == [off.whole]
+    assert snapshot.lasting([first, second]) == []
+    snapshot.begin("", [], second, earlier=[first, second])
+    assert "States now" not in str(snapshot.note(second))

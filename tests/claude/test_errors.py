@@ -101,7 +101,7 @@ async def test_faults_in_place_of_a_stream(
 
 async def test_response_without_end(converse: Converse, chat_log: FindLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """A response that does not come to its end is given up, even while its connection seems alive."""
-    monkeypatch.setattr(entity, "Patience", partial(retry.Patience, response_time=0.5))
+    monkeypatch.setattr(entity, "Timeouts", partial(retry.Timeouts, response_time=0.5))
     await assert_fails_well(
         converse, chat_log, Turn(CONTENT, fault=Fault("stall", after=2)), "did not answer in time", times=1
     )

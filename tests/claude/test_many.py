@@ -64,7 +64,7 @@ async def test_fifty_conversations(
 ) -> None:
     """Everybody gets the answer to what they asked, in every turn, and a log with nothing but their own."""
     # On a loaded machine, all of them together may take longer than one speaker waits.
-    monkeypatch.setattr(entity, "Patience", partial(retry.Patience, retry_time=120.0))
+    monkeypatch.setattr(entity, "Timeouts", partial(retry.Timeouts, retry_time=120.0))
     for speaker in range(CONVERSATIONS):
         hass.states.async_set(f"light.lamp_{speaker}", "on", {"friendly_name": f"Lamp {speaker}"})
         expose(hass, f"light.lamp_{speaker}")

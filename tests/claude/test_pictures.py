@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.extended_assist.calls.chat_images import async_get_gallery
-from custom_components.extended_assist.cameras.image_cache import KeptPictures, LookResult, PictureReference
+from custom_components.extended_assist.cameras.image_cache import ImageCache, LookResult, PictureReference
 from custom_components.extended_assist.cameras.resize import FittedPicture
 from custom_components.extended_assist.claude.context import MAX_BYTES, MAX_PICTURES, fit
 from custom_components.extended_assist.claude.request import to_messages
@@ -110,7 +110,7 @@ async def test_the_same_again(say: Any, claude_server: ClaudeServer) -> None:
 async def test_a_lost_picture_is_a_sentence(say: Any, hass: HomeAssistant, claude_server: ClaudeServer) -> None:
     """After a restart or when it was too old, its place says so."""
     first = await say(ASKED, look(cameras=[DOOR]), Turn([text("Yes.")]))
-    KeptPictures.of(hass).clear()
+    ImageCache.of(hass).clear()
     await say("What colour is it?", Turn([text("Brown.")]), conversation_id=first.conversation_id)
     ((_, lost),) = results(claude_server)
     assert lost["text"].endswith("(This picture is not kept any more. Look again if it is needed.)")
@@ -147,7 +147,7 @@ async def test_what_is_hidden_meanwhile_is_not_sent_again(
 async def test_no_other_result_shows_a_picture(say: Any, hass: HomeAssistant, claude_server: ClaudeServer) -> None:
     """A result that only says that it has pictures, as a page could, is text."""
     await say(ASKED, look(cameras=[DOOR]), Turn([text("Yes.")]))
-    kept = next(iter(KeptPictures.of(hass)))
+    kept = next(iter(ImageCache.of(hass)))
     data: Any = {"pictures": [{"picture_id": kept.picture_id}], "picture_id": kept.picture_id}
     content: list[Content] = [
         UserContent(content="Hello"),
@@ -233,7 +233,7 @@ def test_kept_pictures_are_bounded(hass: HomeAssistant) -> None:
     from custom_components.extended_assist.calls.caller import Caller  # noqa: PLC0415
     from custom_components.extended_assist.cameras import image_cache as module  # noqa: PLC0415
 
-    kept = KeptPictures.of(hass)
+    kept = ImageCache.of(hass)
     picture = FittedPicture("x" * 400_000, 10, 10)
     for number in range(400):
         context = llm.LLMContext("x", Context(user_id=f"user {number % 9}"), "en", "conversation", None)
@@ -266,10 +266,10 @@ async def test_shown_with_the_answer_that_is_read(
 async def test_nothing_is_left_when_it_is_turned_off(say: Any, hass: HomeAssistant, eyes: MockConfigEntry) -> None:
     """Whoever turns looking off leaves no picture in memory."""
     await say(ASKED, look(cameras=[DOOR]), Turn([text("Yes.")]))
-    assert list(KeptPictures.of(hass))
+    assert list(ImageCache.of(hass))
     hass.config_entries.async_update_entry(eyes, options={CONF_FAMILIES: []})
     await hass.async_block_till_done()
-    assert not list(KeptPictures.of(hass))
+    assert not list(ImageCache.of(hass))
 
 
 def weighty(sizes: list[int], **attached: int) -> tuple[list[Content], dict[Path, int]]:

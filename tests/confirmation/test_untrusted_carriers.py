@@ -813,7 +813,7 @@ async def test_toggle_of_what_stands_ajar(hass: HomeAssistant, position: int | N
 async def test_name_of_a_timer(hass: HomeAssistant, assist: None, llm_context: llm.LLMContext, has_name: bool) -> None:
     """What a timer is called, nobody can be shown to have said."""
     timers = [{"name": LIE, "left": "1 minute"} if has_name else {"left": "1 minute"}]
-    with patch("custom_components.extended_assist.tools.scheduled_answers.told_timers", return_value=timers):
+    with patch("custom_components.extended_assist.tools.scheduled_answers.describe_timers", return_value=timers):
         user = await hass.auth.async_create_user("Anna")
         context = llm.LLMContext("test", Context(user_id=user.id), "en", ASSISTANT, None)
         tool = PendingTool(ToolboxOptions())

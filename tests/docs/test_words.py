@@ -10,7 +10,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
-from custom_components.extended_assist.calls.activity import Happening
+from custom_components.extended_assist.calls.activity import ActivityKind
 from custom_components.extended_assist.claude.caching import default_cache
 from custom_components.extended_assist.claude.client import ANTHROPIC_URL
 from custom_components.extended_assist.claude.models import EFFORTS, THINKING, Abilities
@@ -282,4 +282,4 @@ async def test_entities_of_an_entry(hass: HomeAssistant, assist: None) -> None:
 def test_kinds_of_activity() -> None:
     """Each kind of thing that happens is listed."""
     (table,) = tables("docs/reference.md", "What assistants did")
-    assert [row[0].strip("`") for row in table[1:]] == [kind.value for kind in Happening]
+    assert [row[0].strip("`") for row in table[1:]] == [kind.value for kind in ActivityKind]

@@ -70,7 +70,7 @@ async def test_watching_for_a_parcel(
 ) -> None:
     """A watch says what it costs, sees nothing at its first look, and tells of the parcel that comes before the second."""
     await asyncio.to_thread(draw_front_door, home.config_dir, parcel=False)
-    pipeline_id = await client.create_pipeline("Watching", agent)
+    pipeline_id = await client.create_pipeline("CameraWatches", agent)
     (transcript,) = await hold(client, pipeline_id, ["Watch the front door and tell me when there is a parcel."])
     assert "10 times at most" in transcript.answer, capsys.readouterr().out
     await asyncio.sleep(FIRST_LOOK + 5)

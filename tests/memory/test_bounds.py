@@ -103,7 +103,7 @@ async def test_recall_lets_others_run(hass: HomeAssistant) -> None:
         hass, *many(500, "a", said_by="a", areas=["hall"]), *many(500, "b", said_by="b", areas=["attic"])
     )
     beats, at, areas = [0], list[int](), Counter[str]()
-    is_told = references.is_told
+    is_told = references.is_fact_visible
 
     def counted(*args: Any) -> bool:
         at.append(beats[0])
@@ -119,7 +119,7 @@ async def test_recall_lets_others_run(hass: HomeAssistant) -> None:
             await asyncio.sleep(0)
 
     beating = asyncio.create_task(beat())
-    with patch.object(references, "is_told", counted), patch.object(references, "is_area_told", looked_at):
+    with patch.object(references, "is_fact_visible", counted), patch.object(references, "is_area_told", looked_at):
         await anna.recall(hass, words="drawer 7")
     beating.cancel()
     assert len(at) == MAX_FACTS

@@ -253,9 +253,9 @@ async def test_forgotten_entry(hass: HomeAssistant, anna: Speaker) -> None:
     hass.config_entries.async_update_entry(entry, options={"families": []})
     assert await speaker.recall(hass) == []
     assert "turned off" in (await speaker.remember(hass, "x"))["error"]
-    assert await RecallTool(speaker.options).async_told(hass, _caller(speaker)) == ""
+    assert await RecallTool(speaker.options).async_prompt_facts(hass, _caller(speaker)) == ""
     await hass.config_entries.async_remove(entry.entry_id)
-    assert await RecallTool(speaker.options).async_told(hass, _caller(speaker)) == ""
+    assert await RecallTool(speaker.options).async_prompt_facts(hass, _caller(speaker)) == ""
 
 
 def _caller(speaker: Speaker) -> Caller:

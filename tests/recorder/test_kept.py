@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from custom_components.extended_assist import async_remove_entry
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.recorder.unavailable_hours import KeptInterruptions, async_get_kept
+from custom_components.extended_assist.recorder.unavailable_hours import UnavailableHours, async_get_kept
 from homeassistant.components.recorder import get_instance
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
@@ -34,7 +34,7 @@ class Home:
         """Begin at a full hour."""
         self._hass = hass
         self._freezer = freezer
-        self.kept: KeptInterruptions
+        self.kept: UnavailableHours
         self._begin = dt_util.utcnow().timestamp() // HOUR + 1
         freezer.move_to(dt_util.utc_from_timestamp(self._begin * HOUR))
 
@@ -48,7 +48,7 @@ class Home:
 
     async def start(self) -> None:
         """Begin as after a start."""
-        self.kept = KeptInterruptions(self._hass)
+        self.kept = UnavailableHours(self._hass)
         await self.kept.async_load()
 
     async def stop(self) -> None:

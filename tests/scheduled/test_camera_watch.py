@@ -19,7 +19,7 @@ from pytest_homeassistant_custom_component.common import (
 from custom_components.extended_assist.calls.caller import in_conversation
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.policy import Policy
-from custom_components.extended_assist.cameras.image_cache import KeptPictures
+from custom_components.extended_assist.cameras.image_cache import ImageCache
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import (
     CONF_FAMILIES,
@@ -164,7 +164,7 @@ async def test_seen(
     assert {event.data["entity_id"] for event in events} == {DOOR}
     task = await the_wish(hass)
     assert (task.is_standing, task.progress.result) == (False, "seen; said")
-    assert [*KeptPictures.of(hass)] == []
+    assert [*ImageCache.of(hass)] == []
     request = looks(claude_server)[0]
     assert "tools" not in request
     assert len(request["messages"]) == 1

@@ -17,7 +17,7 @@ from custom_components.extended_assist.scheduled.parser import (
     async_read_conditions,
     async_read_until,
     async_read_when,
-    told_when,
+    describe_when,
 )
 from custom_components.extended_assist.scheduled.scheduled_task import Audience, Hearer, Until, When
 from homeassistant.core import HomeAssistant
@@ -88,7 +88,7 @@ async def test_moments(call: ToolCall, given: dict[str, Any], moment: float, tol
     """A moment is told as what the clock will show then."""
     when = await async_read_when(call, given)
     assert when == When(moment=moment)
-    assert told_when(call.hass, call.exposure, when) == told
+    assert describe_when(call.hass, call.exposure, when) == told
 
 
 async def test_hour_that_is_repeated(call: ToolCall, freezer: FrozenDateTimeFactory) -> None:
@@ -189,7 +189,7 @@ async def test_rules(call: ToolCall, given: dict[str, Any], start: str, followin
         found.append(local(moment))
         after = moment or after
     assert found == following
-    assert told_when(call.hass, call.exposure, when) == told
+    assert describe_when(call.hass, call.exposure, when) == told
 
 
 @in_one_home(
@@ -248,18 +248,18 @@ async def test_triggers(call: ToolCall) -> None:
     """Triggers are those of an automation, on what is exposed, also beside a time; a registry id becomes the entity's."""
     when = await async_read_when(call, {"triggers": OPENED, "wait": 1200})
     assert when == When(triggers=[OPENED], wait=1200)
-    assert told_when(call.hass, call.exposure, when) == "when Fridge turns on, 20 minutes later"
+    assert describe_when(call.hass, call.exposure, when) == "when Fridge turns on, 20 minutes later"
     entry = er.async_get(call.hass).async_get("input_boolean.fridge")
     assert entry
     when = await async_read_when(call, {"triggers": [OPENED | {"entity_id": entry.id}], "at": "22:00"})
     assert when == When(moment=at("2026-03-25T22:00+01:00"), triggers=[OPENED])
-    assert told_when(call.hass, call.exposure, when) == "on Wed 2026-03-25 22:00 or when Fridge turns on"
+    assert describe_when(call.hass, call.exposure, when) == "on Wed 2026-03-25 22:00 or when Fridge turns on"
 
 
 async def test_triggers_hidden_since(call: ToolCall) -> None:
     """What was hidden meanwhile is not named."""
-    assert told_when(call.hass, call.exposure, When(triggers=[HIDDEN])) == "when something not exposed"
-    assert told_when(call.hass, call.exposure, When()) == "never"
+    assert describe_when(call.hass, call.exposure, When(triggers=[HIDDEN])) == "when something not exposed"
+    assert describe_when(call.hass, call.exposure, When()) == "never"
 
 
 async def test_conditions(call: ToolCall) -> None:

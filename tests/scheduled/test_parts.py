@@ -13,10 +13,10 @@ from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.confirmation.wording import async_lines
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.scheduled.description import told_shortly
+from custom_components.extended_assist.scheduled.description import short_description
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.scheduled.parts import as_parts, chained, is_back, steps_of
-from custom_components.extended_assist.scheduled.run import TaskRun, told_begun
+from custom_components.extended_assist.scheduled.run import TaskRun, describe_started
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask, Until, What, When, read_stored
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scheduled import DoLaterTool, PendingTool
@@ -327,11 +327,11 @@ def test_both_runs_are_reported(hass: HomeAssistant) -> None:
     runs = [TaskRun(hass, task), TaskRun(hass, task), TaskRun(hass, task)]
     runs[0].has_asked = runs[2].has_asked = True
     runs[0].close()
-    answer = told_begun(runs, task, exposure)
+    answer = describe_started(runs, task, exposure)
     assert answer["had_begun"] == ["the assistant was asked"] * 2
     assert "still goes on" in str(answer["note"])
-    assert told_begun(runs[:1], task, exposure)["had_begun"] == "the assistant was asked"
-    assert told_begun(runs[1:2], task, exposure) == {}
+    assert describe_started(runs[:1], task, exposure)["had_begun"] == "the assistant was asked"
+    assert describe_started(runs[1:2], task, exposure) == {}
 
 
 LEADING: dict[str, list[dict[str, Any]]] = {
@@ -536,7 +536,7 @@ def test_accepted(steps: list[dict[str, Any]], count: int) -> None:
     assert len([*what.parts]) == count
     if count == 2:
         assert steps_of(what) == [{"delay": {"seconds": 600.0}} if step is TEN_MINUTES else step for step in steps]
-    assert told_shortly(what)
+    assert short_description(what)
 
 
 async def test_stored(hass: HomeAssistant, home: MockConfigEntry, hass_storage: dict[str, Any]) -> None:

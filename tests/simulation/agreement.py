@@ -9,7 +9,7 @@ from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.recorder import async_read
 from custom_components.extended_assist.results import texts_in
 from custom_components.extended_assist.simulation.calendars import async_events
-from custom_components.extended_assist.simulation.historical_state import RehearsalOutcome
+from custom_components.extended_assist.simulation.historical_state import SimulationOutcome
 from custom_components.extended_assist.simulation.run import Rehearsed, RehearsedSpan, rehearse
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
@@ -36,7 +36,7 @@ async def disagreements(seed: int, count: int, days: float, clock: Clock, home: 
     maker = Maker(seed)
     automations = [maker.automation(number) for number in range(count)]
     runs = await lived(scripted, clock, automations, home)
-    outcomes: dict[str, RehearsalOutcome] = {}
+    outcomes: dict[str, SimulationOutcome] = {}
     for index, one in enumerate(scripted.lives):
         async with life(scripted, one, clock, home) as hass:
             recorder = await _async_recorder(hass, f"sqlite:///{home}/home.db")
@@ -65,7 +65,7 @@ async def _async_recorder(hass: HomeAssistant, url: str) -> Recorder:
     return get_instance(hass)
 
 
-async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, end: float) -> RehearsalOutcome:
+async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, end: float) -> SimulationOutcome:
     """Return the rehearsal of an automation."""
     await async_setup_component(hass, "homeassistant", {})
     hass.data[DATA_EXPOSED_ENTITIES].async_set_expose_new_entities(ASSISTANT, True)
@@ -83,7 +83,7 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     )
 
 
-def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: RehearsalOutcome) -> list[str]:
+def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: SimulationOutcome) -> list[str]:
     """Return in words how a rehearsal differs from life."""
     live = _ordered([(run.moment, run.because) for run in runs])
     told = _ordered([(run.moment, run.description) for run in outcome.runs])

@@ -11,7 +11,7 @@ from custom_components.extended_assist.simulation.historical_state import (
     NotReplayableError,
     Past,
     Ran,
-    RehearsalOutcome,
+    SimulationOutcome,
 )
 from custom_components.extended_assist.simulation.replay import Replay
 from custom_components.extended_assist.simulation.report import looks_wrong, told
@@ -283,13 +283,13 @@ async def test_start(replay: Replay, rehearse: Rehearse) -> None:
 def test_looks_wrong() -> None:
     """Runs that follow each other too soon are counted."""
     day = dt_util.as_utc(dt_util.now().replace(hour=12)).timestamp()
-    outcome = RehearsalOutcome([Ran(day + gap, 0, "") for gap in (0, 5, 100, 1000)], 4)
+    outcome = SimulationOutcome([Ran(day + gap, 0, "") for gap in (0, 5, 100, 1000)], 4)
     assert looks_wrong(outcome) == ["once within 10 seconds of the run before"]
 
 
 def test_room() -> None:
     """What says least goes first where an answer is too long."""
-    outcome = RehearsalOutcome([Ran(START + hour * 3600, 0, "") for hour in range(60)], 60)
+    outcome = SimulationOutcome([Ran(START + hour * 3600, 0, "") for hour in range(60)], 60)
     outcome.not_replayed = dict.fromkeys(f"{number}: {'x' * 280}" for number in range(9))
     answer = told(outcome, str)
     assert "by_weekday" not in answer

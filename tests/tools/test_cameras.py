@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.policy import Speaker
 from custom_components.extended_assist.cameras import snapshot
-from custom_components.extended_assist.cameras.image_cache import KEPT_FOR, KeptPictures, LookResult
+from custom_components.extended_assist.cameras.image_cache import KEPT_FOR, ImageCache, LookResult
 from custom_components.extended_assist.cameras.resize import MANY_TOKENS
 from custom_components.extended_assist.confirmation.untrusted_text import holds_outside_text
 from custom_components.extended_assist.const import EVENT_LOOKED
@@ -79,7 +79,7 @@ async def test_all_that_is_exposed(look: Look, hass: HomeAssistant) -> None:
         "Garage",
         "Garden",
     ]
-    kept = [KeptPictures.of(hass).get(one.picture_id) for one in result.pictures]
+    kept = [ImageCache.of(hass).get(one.picture_id) for one in result.pictures]
     assert {one.entity_id for one in kept if one} == {DOOR, GARDEN, GARAGE, BELL}
     assert all(one and one.picture.data and one.picture.width <= 1568 for one in kept)
     (bell,) = [one for one in result.data["pictures"] if one["entity_id"] == BELL]
@@ -250,7 +250,7 @@ async def test_what_is_hidden_meanwhile_is_not_shown_again(look: Look, hass: Hom
 async def test_pictures_are_forgotten(look: Look, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     """After a day nothing is left of them."""
     await look()
-    kept = KeptPictures.of(hass)
+    kept = ImageCache.of(hass)
     assert kept.size
     freezer.tick(KEPT_FOR + timedelta(minutes=1))
     await look(cameras=[DOOR])
@@ -287,7 +287,7 @@ async def test_the_task_tells_in_words(
     blocks = request["messages"][-1]["content"]
     assert [block["type"] for block in blocks if block["type"] != "text"] == ["image", "image"]
     assert "Is there a parcel?" in blocks[-1]["text"]
-    assert list(KeptPictures.of(hass)) == []
+    assert list(ImageCache.of(hass)) == []
 
 
 async def test_the_logbook_tells(hass: HomeAssistant) -> None:

@@ -46,7 +46,7 @@ MAX_CAUSES: Final = 512
 """Maximum stored contexts of events of assistants and of what they caused."""
 
 
-class Happening(StrEnum):
+class ActivityKind(StrEnum):
     """The kinds of activity events."""
 
     ACTED = "acted"
@@ -61,16 +61,16 @@ class Happening(StrEnum):
 class Activity:
     """The recent activity of all agents."""
 
-    last: dict[str, dict[Happening, datetime]] = field(default_factory=dict)
+    last: dict[str, dict[ActivityKind, datetime]] = field(default_factory=dict)
     """By agent, the time of the last event of each kind."""
-    told: dict[tuple[str, Happening], deque[float]] = field(default_factory=dict)
+    told: dict[tuple[str, ActivityKind], deque[float]] = field(default_factory=dict)
     """By agent and kind, the times of the last MAX_A_MINUTE fired events, on the event loop's clock."""
-    left_out: dict[tuple[str, Happening], int] = field(default_factory=dict)
+    left_out: dict[tuple[str, ActivityKind], int] = field(default_factory=dict)
     """By agent and kind, the number of events left out since the last fired one."""
     causes: dict[str, None] = field(default_factory=dict)
     """The context ids of events, and of automations and scripts that they caused, oldest first."""
 
-    def has_room(self, agent: str, kind: Happening, now: float) -> bool:
+    def has_room(self, agent: str, kind: ActivityKind, now: float) -> bool:
         """Return whether one more event may be fired now, and count it as fired or as left out."""
         told = self.told.setdefault((agent, kind), deque(maxlen=MAX_A_MINUTE))
         if len(told) == MAX_A_MINUTE and now - told[0] < 60:
@@ -114,7 +114,7 @@ def unique_id_of(agent: str) -> str:
 @callback
 def async_happened(
     hass: HomeAssistant,
-    kind: Happening,
+    kind: ActivityKind,
     entry_id: str | None,
     agent: str | None,
     context: Context | None,
@@ -186,14 +186,14 @@ def only_tells(hass: HomeAssistant, plan: Plan) -> bool:
 
 
 @callback
-def tell(call: ToolCall, kind: Happening) -> None:
+def tell(call: ToolCall, kind: ActivityKind) -> None:
     """Fire the activity event of a call, with the exposed actions and entities of its plan.
 
     Calls that are not reported (memory, scheduled tasks) fire none, nor does an ACTED event of a plan that only reads.
     """
     hass, plan = call.hass, call.recording.plan
     if not call.recording.is_told or (
-        kind is Happening.ACTED and plan is not None and plan.steps and only_tells(hass, plan)
+        kind is ActivityKind.ACTED and plan is not None and plan.steps and only_tells(hass, plan)
     ):
         return
     steps = plan.steps if plan is not None else ()

@@ -35,7 +35,7 @@ class UnseenResult(llm.ToolResult):
 
 
 @dataclass(slots=True, eq=False)
-class BegunCall:
+class BackgroundCall:
     """A call that nobody waits for any more."""
 
     call: ToolCall
@@ -81,7 +81,7 @@ class BegunCall:
 
 
 @dataclass(slots=True, eq=False)
-class CutOffCall:
+class InterruptedCall:
     """An outcome to report with the next answer.
 
     Of a call that a restart interrupted, or that a user approved on a phone.
@@ -93,8 +93,8 @@ class CutOffCall:
     is_over: bool = True
 
 
-_RUNNING: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_running")
-_UNHEARD: HassKey[list[BegunCall | CutOffCall]] = HassKey(f"{DOMAIN}_unheard")
+_RUNNING: HassKey[list[BackgroundCall]] = HassKey(f"{DOMAIN}_running")
+_UNHEARD: HassKey[list[BackgroundCall | InterruptedCall]] = HassKey(f"{DOMAIN}_unheard")
 
 
 async def async_finish(
@@ -113,7 +113,7 @@ async def async_finish(
     begin = call.hass.async_create_background_task
     what = f"{DOMAIN} call"
     task = begin(work, what) if reads_conversation else outside_conversation(begin, work, what)
-    begun = BegunCall(call, name, task)
+    begun = BackgroundCall(call, name, task)
     running = call.hass.data.setdefault(_RUNNING, [])
     running.append(begun)
     try:
@@ -178,16 +178,16 @@ def check_nothing_goes_on(hass: HomeAssistant, caller: Caller) -> None:
 @callback
 def tell_later(hass: HomeAssistant, caller: Speaking, told: Callable[[Exposure], str]) -> None:
     """Report the outcome of an interrupted call with the caller's next answer."""
-    _add(hass, CutOffCall(caller, told))
+    _add(hass, InterruptedCall(caller, told))
 
 
-def _keep(begun: BegunCall) -> None:
+def _keep(begun: BackgroundCall) -> None:
     if begun not in begun.call.hass.data.get(_UNHEARD, ()):
         _add(begun.call.hass, begun)
 
 
 @callback
-def _add(hass: HomeAssistant, one: BegunCall | CutOffCall) -> None:
+def _add(hass: HomeAssistant, one: BackgroundCall | InterruptedCall) -> None:
     """Add a call whose end is to be reported; drop the oldest beyond the limit."""
     hass.data[_UNHEARD] = [*hass.data.get(_UNHEARD, ()), one][-_MAX_UNHEARD:]
 

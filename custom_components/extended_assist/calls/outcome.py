@@ -88,7 +88,7 @@ def outcome_of(
 ) -> JsonObjectType:
     """Return the entities by status: names with their states where that matters, otherwise their number."""
     ids_by_name: defaultdict[Status, dict[str, str]] = defaultdict(dict)
-    for entity_id, act in sorted(told_acts(hass, exposure, acts).items()):
+    for entity_id, act in sorted(reported_acts(hass, exposure, acts).items()):
         name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
         same = ids_by_name[act.status(hass)]
         same[name if name not in same else entity_id] = entity_id
@@ -107,7 +107,7 @@ def outcome_of(
     return told
 
 
-def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) -> dict[str, Act]:
+def reported_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) -> dict[str, Act]:
     """Return the acts on exposed entities, without groups that have a reported member."""
     return {
         entity_id: act

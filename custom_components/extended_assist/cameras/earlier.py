@@ -10,7 +10,7 @@ from ..calls.call import ToolCall
 from ..exposure.entities import ExposedEntity
 from ..recorder.periods import parse_time
 from ..results import format_time
-from .image_cache import KeptPicture, KeptPictures
+from .image_cache import ImageCache, KeptPicture
 from .media_folders import PictureFile, async_pictures, folders_of, is_unanswered, read_picture
 from .resize import UnreadablePictureError, most_tokens
 from .snapshot import async_fit, async_note_looks
@@ -23,7 +23,7 @@ _TRIES: Final = 3
 type SeenPicture = tuple[ExposedEntity, KeptPicture]
 
 
-async def async_earlier(call: ToolCall, kept: KeptPictures, entities: list[ExposedEntity]) -> list[SeenPicture]:
+async def async_earlier(call: ToolCall, kept: ImageCache, entities: list[ExposedEntity]) -> list[SeenPicture]:
     """Return the image of each camera that is nearest to the requested time; note the access to a file."""
     if (moment := _moment(call)) is None:
         return []
@@ -46,7 +46,7 @@ async def async_earlier(call: ToolCall, kept: KeptPictures, entities: list[Expos
     return found
 
 
-async def async_earlier_times(call: ToolCall, kept: KeptPictures, entities: list[ExposedEntity]) -> str:
+async def async_earlier_times(call: ToolCall, kept: ImageCache, entities: list[ExposedEntity]) -> str:
     """Return the times of the images that a caller may see."""
     times = [
         f"{entity.name} {', '.join(format_time(one.moment) for one in found)}"
@@ -79,7 +79,7 @@ async def _async_files(call: ToolCall, entity: ExposedEntity) -> list[PictureFil
 
 
 async def _async_of_folder(
-    call: ToolCall, kept: KeptPictures, entity: ExposedEntity, moment: datetime, *, bound: timedelta, most: int
+    call: ToolCall, kept: ImageCache, entity: ExposedEntity, moment: datetime, *, bound: timedelta, most: int
 ) -> KeptPicture | None:
     """Return an image of a camera's folders that is nearer to a time than a limit, or None."""
     files = [one for one in await _async_files(call, entity) if abs(one.made - moment) < bound]

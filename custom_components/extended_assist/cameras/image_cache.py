@@ -79,7 +79,7 @@ def owner_of(caller: Caller) -> Owner:
     return ("device", caller.device_id) if caller.device_id else ("conversation", *caller.conversation_key)
 
 
-class KeptPictures:
+class ImageCache:
     """The cached images of this Home Assistant, oldest first."""
 
     def __init__(self, hass: HomeAssistant) -> None:
@@ -90,9 +90,9 @@ class KeptPictures:
         self._stop: CALLBACK_TYPE | None = None
 
     @staticmethod
-    def of(hass: HomeAssistant) -> KeptPictures:
+    def of(hass: HomeAssistant) -> ImageCache:
         """Return the cache of this Home Assistant."""
-        return hass.data.setdefault(_KEPT, KeptPictures(hass))
+        return hass.data.setdefault(_KEPT, ImageCache(hass))
 
     def __iter__(self) -> Iterator[KeptPicture]:
         """Iterate over all images."""
@@ -182,4 +182,4 @@ class KeptPictures:
             self._stop = async_call_later(self._hass, oldest.kept - limit, job)
 
 
-_KEPT: HassKey[KeptPictures] = HassKey(f"{DOMAIN}_kept_pictures")
+_KEPT: HassKey[ImageCache] = HassKey(f"{DOMAIN}_kept_pictures")

@@ -7,35 +7,37 @@ from typing import Any
 from homeassistant.components import conversation
 from homeassistant.helpers import entity_registry as er
 
-from ..calls.activity import Happening, tell
+from ..calls.activity import ActivityKind, tell
 from ..calls.caller import Caller
-from ..confirmation.question import hearing_of, without_tools
+from ..confirmation.question import confirmation_of, without_tools
 from ..confirmation.reply_parser import Reply
 from .output_filter import as_words
 from .turn import AgentTurn
 
 
 @contextmanager
-def heard(turn: AgentTurn) -> Iterator[None]:
+def read_reply(turn: AgentTurn) -> Iterator[None]:
     """Parse the turn's message as a reply to the last question, and collect the questions of its calls."""
     hass, conversation_id = turn.chat_log.hass, turn.chat_log.conversation_id
     if (instance := turn.chat_log.llm_api) is None:
-        turn.hearing = without_tools(hass, conversation_id, turn.language)
+        turn.confirmation = without_tools(hass, conversation_id, turn.language)
         yield
         return
     caller = Caller(instance.llm_context, turn.chat_log, conversation_id)
     registered = er.async_get(hass).async_get(turn.agent_id)
-    with hearing_of(hass, caller, turn.language, registered.config_subentry_id if registered else None) as turn.hearing:
-        if turn.hearing.heard is Reply.NO:
-            for asked in turn.hearing.answered:
+    with confirmation_of(
+        hass, caller, turn.language, registered.config_subentry_id if registered else None
+    ) as turn.confirmation:
+        if turn.confirmation.heard is Reply.NO:
+            for asked in turn.confirmation.answered:
                 if asked.call is not None:
-                    tell(asked.call, Happening.REFUSED)
+                    tell(asked.call, ActivityKind.REFUSED)
         yield
 
 
-def told_of_answer(turn: AgentTurn) -> list[str]:
+def note_on_reply(turn: AgentTurn) -> list[str]:
     """Return the note for the model about a message that does not agree to the question."""
-    note = turn.hearing.note if turn.hearing else None
+    note = turn.confirmation.note if turn.confirmation else None
     return [note] if note else []
 
 
@@ -44,10 +46,10 @@ async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
 
     Returns whether the user was asked again, because the plan has changed or the question has more parts.
     """
-    hearing = turn.hearing
-    if hearing is None or hearing.heard not in (Reply.YES, Reply.MORE):
+    confirmation = turn.confirmation
+    if confirmation is None or confirmation.heard not in (Reply.YES, Reply.MORE):
         return False
-    if hearing.heard is Reply.YES and (calls := hearing.agree(turn.chat_log.content)):
+    if confirmation.heard is Reply.YES and (calls := confirmation.agree(turn.chat_log.content)):
         if (request.get("thinking") or {}).get("type") == "enabled":
             # With manual thinking, the service goes on from calls only that the model has thought about.
             request.pop("thinking")
@@ -57,11 +59,11 @@ async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
 
 async def async_speak_question(turn: AgentTurn) -> bool:
     """Say the question of the calls so far; return whether there was one, which ends the turn."""
-    hearing = turn.hearing
-    if hearing is None or not hearing.asked or turn.is_paused:
+    confirmation = turn.confirmation
+    if confirmation is None or not confirmation.asked or turn.is_paused:
         return False
-    hearing.sort(turn.chat_log.content)
-    if (words := hearing.next_words()) is None:
+    confirmation.sort(turn.chat_log.content)
+    if (words := confirmation.next_words()) is None:
         return False
     await _async_add(turn, {"role": "assistant", "content": as_words(words)})
     return True

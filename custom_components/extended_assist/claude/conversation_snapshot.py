@@ -54,7 +54,7 @@ class _ToldPresent:
 
 
 @dataclass(slots=True)
-class ConversationLedger:
+class ConversationSnapshot:
     """The parts of one conversation's requests that must stay the same."""
 
     system: str | None = None
@@ -225,26 +225,26 @@ def _lines(text: str) -> Iterator[str]:
             yield f"{floor}{area} {line.strip()}" if area else line.rstrip()
 
 
-class Ledgers:
+class ConversationSnapshots:
     """The snapshots of active conversations, by conversation and agent."""
 
     def __init__(self) -> None:
         """Start empty."""
-        self._kept: dict[tuple[str, str], tuple[float, Content, ConversationLedger]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, Content, ConversationSnapshot]] = {}
 
-    def of(self, chat_log: ChatLog, agent_id: str) -> ConversationLedger:
+    def of(self, chat_log: ChatLog, agent_id: str) -> ConversationSnapshot:
         """Return the snapshot of a conversation; a new one if Home Assistant has dropped the conversation."""
         key, now = (chat_log.conversation_id, agent_id), monotonic()
         kept = self._kept.pop(key, None)
         # An id may come again for another conversation; what was said first in it does not.
         first = chat_log.content[min(1, len(chat_log.content) - 1)]
-        ledger = kept[2] if kept and kept[1] is first else ConversationLedger()
-        self._kept[key] = (now, first, ledger)
+        snapshot = kept[2] if kept and kept[1] is first else ConversationSnapshot()
+        self._kept[key] = (now, first, snapshot)
         for other, (used, _, _) in list(self._kept.items()):
             if used > now - KEPT_FOR and len(self._kept) <= MAX_CONVERSATIONS:
                 break  # The oldest come first.
             del self._kept[other]
-        return ledger
+        return snapshot
 
 
 def names_of(tools: Sequence[Mapping[str, Any]]) -> frozenset[str]:

@@ -18,7 +18,7 @@ from homeassistant.util import dt as dt_util
 from ..calls.caller import outside_conversation
 from ..const import DOMAIN, LOGGER
 from .client import ConnectionFailedError, async_list_models
-from .conversation_snapshot import Ledgers
+from .conversation_snapshot import ConversationSnapshots
 from .request_repair import Refused
 
 LOOK_AGAIN = timedelta(minutes=1)
@@ -112,7 +112,7 @@ class RuntimeData:
     coordinator: ServerCoordinator
     refused: Refused = field(default_factory=Refused)
     """What the server refused for its models."""
-    ledgers: Ledgers = field(default_factory=Ledgers)
+    snapshots: ConversationSnapshots = field(default_factory=ConversationSnapshots)
     """The snapshots of conversations."""
 
     @property

@@ -17,7 +17,7 @@ from homeassistant.helpers.json import json_bytes
 from ..calls.background_calls import unheard
 from ..calls.caller import Caller
 from ..cameras.description import with_eyes
-from ..cameras.image_cache import KeptPictures
+from ..cameras.image_cache import ImageCache
 from ..confirmation.untrusted_text import unwrapped
 from ..const import LOGGER
 from ..llm_tools.extended_tool import ExtendedTool, policed_instance
@@ -25,7 +25,7 @@ from .answer_when_done import ANSWER_WHEN_DONE, async_answer_when_done, offer
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
-from .confirmation import async_do_agreed, async_speak_question, heard, told_of_answer
+from .confirmation import async_do_agreed, async_speak_question, note_on_reply, read_reply
 from .context import Fitted, fit, size_of
 from .conversation_snapshot import names_of
 from .current_states import Present, describe_present, is_reader, with_legend
@@ -33,7 +33,7 @@ from .options import CONTEXT_EDITING, inspected, model_fields
 from .output_filter import filter_for
 from .request import Rendering, offered_tools, system_prompt
 from .request_repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
-from .response_blocks import Block, Prefix, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
+from .response_blocks import Block, Prefix, call_ids, has_thinking, note_on_refusal, without_refused, without_thinking
 from .retry import TurnError, key_of
 from .stream import ResponseStream
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
@@ -59,13 +59,13 @@ async def async_answer(turn: AgentTurn) -> None:
         instance.tools = with_eyes(chat_log.hass, instance.tools, sees=options.abilities.images)
         turn.answers_when_done = offer(instance, when=turn.answers_when_done)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
-    with heard(turn):
+    with read_reply(turn):
         request = _begin(turn, await async_present(turn))
         if not await async_do_agreed(turn, request):
             await _async_answer(turn, request)
-        if turn.hearing:
+        if turn.confirmation:
             # Where it was not said by code, the model has worded it.
-            turn.hearing.is_told = True
+            turn.confirmation.is_told = True
 
 
 async def _async_answer(turn: AgentTurn, request: dict[str, Any]) -> None:
@@ -119,14 +119,14 @@ def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
     options, content = turn.options, turn.chat_log.content
     tools = _offered(turn)
     message = next((item for item in reversed(content) if isinstance(item, conversation.UserContent)), None)
-    refusal = told_of_refusal(content[1:], turn.agent_id)
-    turn.ledger.begin(
+    refusal = note_on_refusal(content[1:], turn.agent_id)
+    turn.snapshot.begin(
         with_moment(turn, system_prompt(content), present),
         [*tools, *options.web_tools],
         message,
         notes=[
             *((refusal,) if refusal else ()),
-            *told_of_answer(turn),
+            *note_on_reply(turn),
             *_ended_since(turn),
             *_news(turn),
             *filter(None, [turn.earlier]),
@@ -142,7 +142,7 @@ def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
             "format": {"type": "json_schema", "schema": turn.output_schema},
         }
     # The service refuses an empty text.
-    request |= {"system": system} if (system := turn.ledger.system or "").strip() else {}
+    request |= {"system": system} if (system := turn.snapshot.system or "").strip() else {}
     return _with_tools(turn, request)
 
 
@@ -175,8 +175,8 @@ def _offered(turn: AgentTurn) -> list[ToolParam]:
 def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
     """Return a request with the tools of its conversation."""
     request = {key: value for key, value in request.items() if key != "tools"}
-    if turn.ledger.tools:
-        request["tools"] = list(turn.ledger.tools)
+    if turn.snapshot.tools:
+        request["tools"] = list(turn.snapshot.tools)
     return with_search(request) if turn.options.tool_search else request
 
 
@@ -240,7 +240,7 @@ def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: R
         repairs.learnt.append(partial(turn.refused.keep_answer, model, longest))
         return fitted
     if repair is Repair.TOOL:
-        turn.refused.keep_tool(model, turn.ledger.leave_out(tool), words)
+        turn.refused.keep_tool(model, turn.snapshot.leave_out(tool), words)
         turn.callable -= {tool}
         turn.left_out = {**turn.left_out, tool: words}
         turn.tell_left_out(turn.left_out)
@@ -260,14 +260,14 @@ def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) ->
     content = without_refused(turn.chat_log.content[1:], turn.agent_id)
     for item in content:
         if id(item) not in turn.sizes and isinstance(item, conversation.UserContent):
-            turn.sizes[id(item)] = size_of(item) + len(turn.ledger.note(item) or "")
+            turn.sizes[id(item)] = size_of(item) + len(turn.snapshot.note(item) or "")
     files = {path: len(block["source"]["data"]) for path, block in turn.attachments.items()}
     fitted = fit(content, overhead, limit, turn.sizes, files)
     if fitted.content and fitted.content[0] is content[0]:
         return fitted  # What goes, goes from the beginning.
     kept = {id(item) for item in fitted.content}
     # What was told with messages that are left out still holds.
-    if told := turn.ledger.lasting(item for item in content if id(item) not in kept):
+    if told := turn.snapshot.lasting(item for item in content if id(item) not in kept):
         begins = fitted.content[0]
         words = [begins.content] if isinstance(begins, conversation.UserContent) else []
         fitted.content[0] = conversation.UserContent(content="\n".join([*words, *told]))
@@ -294,15 +294,15 @@ def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversatio
         pictures = None
         if turn.options.abilities.images and (instance := turn.chat_log.llm_api):
             caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
-            pictures = partial(KeptPictures.of(turn.chat_log.hass).seen_by, caller)
+            pictures = partial(ImageCache.of(turn.chat_log.hass).seen_by, caller)
         turn.rendering = Rendering(
-            turn.agent_id, request["model"], turn.attachments, turn.ledger.note, prefix, pictures=pictures
+            turn.agent_id, request["model"], turn.attachments, turn.snapshot.note, prefix, pictures=pictures
         )
     turn.rendering.add(content)
     messages, digest = turn.rendering.whole(_told_at_the_end(turn, turn.rendering.last_role))
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
     if LOGGER.isEnabledFor(logging.DEBUG):
-        body = inspected(body, turn.options, turn.ledger.last_id)
+        body = inspected(body, turn.options, turn.snapshot.last_id)
     # What comes from the encoder takes the room of all its buffer, and is held until the response has ended; a copy fits.
     return bytes(memoryview(json_bytes({**body, "stream": True}))), digest
 
@@ -338,7 +338,7 @@ async def _async_request(
     finally:  # Tokens are paid for, also when the user no longer waits.
         turn.meter.add(response.usage)
         turn.chat_log.async_trace(trace_of(response.usage, response.stop_reason, response.diagnostics))
-        turn.ledger.last_id = response.message_id or turn.ledger.last_id
+        turn.snapshot.last_id = response.message_id or turn.snapshot.last_id
     turn.sources |= response.sources
     turn.is_answered = await async_answer_when_done(turn, response)
     return response

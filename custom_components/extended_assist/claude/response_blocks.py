@@ -63,7 +63,7 @@ def without_refused(content: Sequence[conversation.Content], agent_id: str) -> l
     return kept
 
 
-def told_of_refusal(content: Sequence[conversation.Content], agent_id: str) -> str | None:
+def note_on_refusal(content: Sequence[conversation.Content], agent_id: str) -> str | None:
     """Return the note for the model if the turns right before the last message were declined, or None."""
     borders = [index for index, item in enumerate(content) if isinstance(item, conversation.UserContent)]
     turns = [content[start:end] for start, end in pairwise(borders)]

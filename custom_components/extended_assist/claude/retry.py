@@ -43,7 +43,7 @@ _TASK_PAUSES: Mapping[str, tuple[float, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """The timeouts of a turn."""
 
     retry_time: float = RETRY_TIME
@@ -55,17 +55,17 @@ class Patience:
     pauses: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: _PAUSES)
 
 
-def task_patience(silence: float) -> Patience:
+def task_timeouts(silence: float) -> Timeouts:
     """Return the timeouts of an AI task on a connection that allows so many seconds without an event."""
-    return Patience(TASK_RETRY_TIME, TASK_TIMEOUT, max(silence, TASK_EVENT_TIMEOUT), _TASK_PAUSES)
+    return Timeouts(TASK_RETRY_TIME, TASK_TIMEOUT, max(silence, TASK_EVENT_TIMEOUT), _TASK_PAUSES)
 
 
 class Retry:
     """The retries of one turn."""
 
-    def __init__(self, patience: Patience | None = None) -> None:
+    def __init__(self, patience: Timeouts | None = None) -> None:
         """Start the clock, right before the first request."""
-        patience = patience or Patience()
+        patience = patience or Timeouts()
         self._pauses = patience.pauses
         self._ends = monotonic() + patience.retry_time
         self._tries: dict[str, int] = {}

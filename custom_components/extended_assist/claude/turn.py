@@ -11,13 +11,13 @@ from homeassistant.components import conversation
 
 from ..calls.chat_images import Screen
 from ..calls.options import ToolboxOptions
-from ..confirmation.question import Hearing
-from .conversation_snapshot import ConversationLedger
+from ..confirmation.question import ConfirmationState
+from .conversation_snapshot import ConversationSnapshot
 from .options import AgentOptions
 from .request import Rendering
 from .request_repair import Refused
 from .response_blocks import Block
-from .retry import Patience, Retry
+from .retry import Retry, Timeouts
 from .tool_keys import KeyNames
 from .usage import TokenMeter
 
@@ -42,13 +42,13 @@ class AgentTurn:
     """Receives the end of each request: an answer, or the key of an error."""
     language: str = "en"
     """The language of the user."""
-    hearing: Hearing | None = None
+    confirmation: ConfirmationState | None = None
     """The parsed reply to the last question, and the new questions."""
     toolbox: ToolboxOptions = field(default_factory=ToolboxOptions)
     """The rules for tools without our own checks, such as those of other APIs."""
-    patience: Patience = field(default_factory=Patience)
+    patience: Timeouts = field(default_factory=Timeouts)
     retry: Retry = field(default_factory=Retry)
-    ledger: ConversationLedger = field(default_factory=ConversationLedger)
+    snapshot: ConversationSnapshot = field(default_factory=ConversationSnapshot)
     """The snapshot of the conversation."""
     tell_left_out: Callable[[Mapping[str, str]], None] = _nothing
     """Receives the tools that the server would refuse, with the reason."""

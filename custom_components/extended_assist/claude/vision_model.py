@@ -21,23 +21,23 @@ from ..cameras.resize import MEDIA_TYPE, FittedPicture
 from ..cameras.snapshot import TakenPicture
 from ..const import CONF_EFFORT, CONF_THINKING, SUBENTRY_CONVERSATION
 from ..results import ToolError
-from ..scheduled.camera_watch import Eyes
+from ..scheduled.camera_watch import VisionModel
 from .client import async_stream
 from .models import Abilities, find_model
 from .options import AgentOptions, model_fields
 from .request_repair import is_about_fields
 from .response_blocks import Block
-from .retry import Patience, Retry, TurnError, key_of
+from .retry import Retry, Timeouts, TurnError, key_of
 from .stream import ResponseStream
 from .usage import TokenMeter, async_get_meters, is_used_up
 
-NO_EYES = (
+NO_VISION_MODEL = (
     "The model of this agent cannot see pictures. Tell the user that an administrator can choose an AI Task that looks, under "
     "Configure in Extended Assist's settings."
 )
 
 
-async def async_find_eyes(call: ToolCall, agent: str | None) -> Eyes | None:
+async def async_find_vision_model(call: ToolCall, agent: str | None) -> VisionModel | None:
     """Return a function that asks the model of an agent, or else the AI task; None if neither can see.
 
     Raises ToolError if the agent has used its tokens of this month.
@@ -65,10 +65,10 @@ async def async_find_eyes(call: ToolCall, agent: str | None) -> Eyes | None:
 
 
 @callback
-def check_eyes(call: ToolCall) -> None:
+def check_vision_model(call: ToolCall) -> None:
     """Raise ToolError if no model can see."""
     if call.options.look_task is None and _eyes(call.hass, call.options.entry_id, call.agent) is None:
-        raise ToolError(NO_EYES)
+        raise ToolError(NO_VISION_MODEL)
 
 
 @callback
@@ -155,7 +155,7 @@ async def async_glance(
     request = _request(options, pictures, see, thought_tokens(entry, agent))
     is_without_fields = False
     # Where nobody answered a moment ago, one try tells whether that has changed.
-    retry = Retry(Patience(pauses=_PAUSES if runtime.coordinator.gone is None else {}))
+    retry = Retry(Timeouts(pauses=_PAUSES if runtime.coordinator.gone is None else {}))
     while True:
         text, response = await _async_respond(runtime.client, request, meter)
         if (error := response.error) is None:

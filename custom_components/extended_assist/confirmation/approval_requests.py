@@ -19,8 +19,8 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
 from homeassistant.util.hass_dict import HassKey
 
-from ..calls.activity import Happening, only_tells, tell
-from ..calls.background_calls import BegunCall, tell_later
+from ..calls.activity import ActivityKind, only_tells, tell
+from ..calls.background_calls import BackgroundCall, tell_later
 from ..calls.call import ToolCall
 from ..calls.caller import Caller
 from ..calls.change_recorder import Recording
@@ -205,7 +205,7 @@ async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
     """Wait for an answer, run the plan if it was approved, and report the outcome to the asker."""
     hass, language = asked.call.hass, asked.call.llm_context.language
     name = say("somebody", language)
-    begun: BegunCall | None = None
+    begun: BackgroundCall | None = None
     reason = ""
     try:
         answer = await async_first_answer(hass, [user.id for user in users], question)
@@ -219,7 +219,7 @@ async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
     await _async_tell(asked, say(key, language, name=name), say(key, "en", name=name), begun, reason)
 
 
-async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[str, BegunCall | None, str]:
+async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[str, BackgroundCall | None, str]:
     """Run the plan if it was approved; return the text key of the outcome, the started call, and an error text."""
     call = asked.call
     if answer is None:
@@ -227,7 +227,7 @@ async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[st
     if not answer.agreed:
         refused = call.hass.data.setdefault(_REFUSED, deque(maxlen=_MAX_REFUSED))
         refused.append(_Refused(call.caller.conversation_key, asked.plan, monotonic()))
-        tell(call, Happening.REFUSED)
+        tell(call, ActivityKind.REFUSED)
         return "refused", None, ""
     try:
         async with asyncio.timeout(WATCHED):
@@ -241,7 +241,7 @@ async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[st
     else:
         is_seen = task.done() and all(act.is_seen(call.hass) for act in agreed.recording.acts.values())
         key = "agreed" if is_seen else "unsure"
-    return key, BegunCall(agreed, _name(call), task), ""
+    return key, BackgroundCall(agreed, _name(call), task), ""
 
 
 async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
@@ -256,7 +256,7 @@ async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
     return agreed
 
 
-async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall | None, reason: str) -> None:
+async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BackgroundCall | None, reason: str) -> None:
     """Report the outcome to the asker: on the satellite that was spoken to, otherwise with the next message."""
     call, caller = asked.call, asked.call.caller
     if await async_announce(call.hass, caller.device_id, spoken, Context(user_id=caller.user_id)):

@@ -125,7 +125,7 @@ class OpenQuestion:
 
 
 @dataclass(slots=True)
-class Hearing:
+class ConfirmationState:
     """One turn of our own agent: the reply to the last question, and the calls to ask about next."""
 
     language: str
@@ -205,55 +205,56 @@ class Hearing:
         return any(are_alike(hass, asked.plan, plan) for asked in self.answered)
 
 
-_HEARINGS: HassKey[dict[str, Hearing]] = HassKey(f"{DOMAIN}_hearings")
+_CONFIRMATIONS: HassKey[dict[str, ConfirmationState]] = HassKey(f"{DOMAIN}_hearings")
 _QUESTIONS: HassKey[dict[str, OpenQuestion]] = HassKey(f"{DOMAIN}_questions")
 _MEANT: HassKey[dict[str, str]] = HassKey(f"{DOMAIN}_meant_questions")
 """The id of the question that a message on its way answers, by the id of the message's context."""
 
 
 @contextmanager
-def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | None = None) -> Iterator[Hearing]:
-    """Parse the last message and yield the turn's Hearing; afterwards store the question if it has reached the user."""
-    hearings, questions = hass.data.setdefault(_HEARINGS, {}), hass.data.setdefault(_QUESTIONS, {})
+def confirmation_of(
+    hass: HomeAssistant, caller: Caller, language: str, agent: str | None = None
+) -> Iterator[ConfirmationState]:
+    """Parse the last message and yield the turn's state; afterwards store the question if it has reached the user."""
+    confirmations, questions = hass.data.setdefault(_CONFIRMATIONS, {}), hass.data.setdefault(_QUESTIONS, {})
     for old in [key for key, question in questions.items() if monotonic() - question.time > ANSWER_TIME]:
         del questions[old]
     key = str(caller.conversation_id)
-    hearing = Hearing(language, MAX_HEARD if caller.device_id else MAX_READ, agent=agent)
+    confirmation = ConfirmationState(language, MAX_HEARD if caller.device_id else MAX_READ, agent=agent)
     if (question := questions.pop(key, None)) is not None:
-        hearing.answered = question.calls
+        confirmation.answered = question.calls
         meant = hass.data.get(_MEANT, {}).get(caller.context.id if caller.context else "", question.id)
         if meant == question.id and question.is_open(caller, agent):
-            hearing.heard = question.reply(caller.last_message or "", language)
-        if hearing.heard is Reply.MORE:
-            hearing.asked = {asked.call_id: asked for asked in question.calls}
-            hearing.question, hearing.told = question.question, question.told
-    outer = hearings.get(key)
-    hearings[key] = hearing
+            confirmation.heard = question.reply(caller.last_message or "", language)
+        if confirmation.heard is Reply.MORE:
+            confirmation.asked = {asked.call_id: asked for asked in question.calls}
+            confirmation.question, confirmation.told = question.question, question.told
+    outer = confirmations.get(key)
+    confirmations[key] = confirmation
     try:
-        yield hearing
+        yield confirmation
     finally:
-        del hearings[key]
+        del confirmations[key]
         if outer is not None:
-            hearings[key] = outer
-        if hearing.is_told and hearing.asked:
-            spoken = _messages(caller.chat_log)
-            questions[key] = OpenQuestion(
-                [*hearing.asked.values()], caller, spoken, monotonic(), hearing.question, hearing.told, agent
-            )
+            confirmations[key] = outer
+        if confirmation.is_told and confirmation.asked:
+            spoken, asked = _messages(caller.chat_log), [*confirmation.asked.values()]
+            words = confirmation.question, confirmation.told
+            questions[key] = OpenQuestion(asked, caller, spoken, monotonic(), *words, agent)
 
 
 @callback
-def without_tools(hass: HomeAssistant, conversation_id: str, language: str) -> Hearing:
+def without_tools(hass: HomeAssistant, conversation_id: str, language: str) -> ConfirmationState:
     """Drop the open question of a conversation whose agent has lost its tools, so that no reply can run its calls."""
     question = hass.data.get(_QUESTIONS, {}).pop(conversation_id, None)
-    return Hearing(language, answered=question.calls if question else [], has_tools=False)
+    return ConfirmationState(language, answered=question.calls if question else [], has_tools=False)
 
 
 @callback
 def agent_of(hass: HomeAssistant, caller: Caller) -> str | None:
     """Return the subentry id of our agent that takes the turn in the caller's conversation; None for other agents."""
-    hearing = hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
-    return hearing.agent if hearing else None
+    confirmation = hass.data.get(_CONFIRMATIONS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
+    return confirmation.agent if confirmation else None
 
 
 @contextmanager
@@ -283,8 +284,8 @@ def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]
 @callback
 def has_said_no(call: ToolCall, plan: Plan) -> bool:
     """Return whether the user's last message to our own agent refused the plan."""
-    hearing = call.hass.data.get(_HEARINGS, {}).get(str(call.caller.conversation_id))
-    return hearing is not None and hearing.refuses(call.hass, plan)
+    confirmation = call.hass.data.get(_CONFIRMATIONS, {}).get(str(call.caller.conversation_id))
+    return confirmation is not None and confirmation.refuses(call.hass, plan)
 
 
 async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
@@ -293,26 +294,26 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     Raises NotAllowedError if nobody can confirm the call, or if the user said no.
     """
     caller = call.caller
-    hearing = call.hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
-    if hearing is None:
+    confirmation = call.hass.data.get(_CONFIRMATIONS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
+    if confirmation is None:
         return await _async_ask_elsewhere(call, plan)
     call_id = call.tool_input.id if call.tool_input else ""
-    told = hearing.agreed.pop(call_id, None)
+    told = confirmation.agreed.pop(call_id, None)
     if told is not None and told.digest == digest(call.hass, plan):
         call.recording.is_agreed = True
         return None
-    if hearing.refuses(call.hass, plan):
+    if confirmation.refuses(call.hass, plan):
         raise NotAllowedError(SAID_NO)
     if told is None and await async_reason_to_ask(call, plan) is None:
         return None
     await async_pause(plan.size)
-    now, is_read = digest(call.hass, plan), hearing.room >= MAX_READ
-    lines = await async_lines(call.hass, call.exposure, plan, hearing.language, is_read=is_read)
+    now, is_read = digest(call.hass, plan), confirmation.room >= MAX_READ
+    lines = await async_lines(call.hass, call.exposure, plan, confirmation.language, is_read=is_read)
     title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence
     before = told.lines if told else []
-    is_spoken = words_for(hearing.language) is not None
-    remark = await async_remark(call, plan, hearing.language, is_read=is_read)
-    hearing.asked[_key(call)] = AskedCall(
+    is_spoken = words_for(confirmation.language) is not None
+    remark = await async_remark(call, plan, confirmation.language, is_read=is_read)
+    confirmation.asked[_key(call)] = AskedCall(
         call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark, now
     )
     then = _SPOKEN if is_spoken else _TO_BE_WORDED

@@ -52,7 +52,7 @@ class NotExposedError(ToolError):
     """Returns advice; it runs outside of the event loop because it takes long."""
 
 
-async def async_told(error: ToolError) -> str:
+async def async_error_text(error: ToolError) -> str:
     """Return the words of an error, with advice if a name was not found."""
     cause: BaseException | None = error
     while cause is not None and not (isinstance(cause, NotExposedError) and cause.hint):

@@ -17,7 +17,7 @@ from ..actions.targets import PLACES
 from ..calls.plan import Plan
 from ..calls.policy import Tier
 from ..confirmation.wording import step_for
-from ..exposure.entities import Exposure, async_told
+from ..exposure.entities import Exposure, async_error_text
 from ..ha_compat.energy import async_preferences
 from ..ha_compat.recorder import get_metadata, get_significant_states, statistics_during_period
 from ..llm_tools.extended_tool import ExtendedTool
@@ -161,7 +161,7 @@ async def _async_execute_services(run: FunctionRun) -> Any:
         try:
             results.append(await _async_execute(run, each))
         except ToolError as err:
-            results.append({"error": await async_told(err)})
+            results.append({"error": await async_error_text(err)})
     return results
 
 

@@ -15,7 +15,7 @@ from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
-from ..calls.activity import Happening, tell
+from ..calls.activity import ActivityKind, tell
 from ..calls.background_calls import LONGEST, async_cut_off, async_finish, async_watched
 from ..calls.call import RefusedResult, ToolCall, check_arguments, failure
 from ..calls.caller import Caller, in_context_of_its_own
@@ -39,7 +39,7 @@ from ..confirmation.untrusted_text import (
     unwrapped,
 )
 from ..const import DOMAIN
-from ..exposure.entities import Exposure, async_told
+from ..exposure.entities import Exposure, async_error_text
 from ..exposure.safe_log import log_unexpected
 from ..results import FreeTextError, ToolError, enforce
 from ..worker.interruptible import async_pause
@@ -77,7 +77,7 @@ class ExtendedTool(llm.Tool):
     """True if calls are refused while its family is off in the options."""
     reads_conversation: bool = False
     """True if the tool may read the current conversation itself, as tools of other integrations may."""
-    happens: ClassVar[Happening] = Happening.ACTED
+    happens: ClassVar[ActivityKind] = ActivityKind.ACTED
     """The kind of the activity event of a call that acts."""
     title: str
     description: str
@@ -206,10 +206,10 @@ class ExtendedTool(llm.Tool):
         try:
             asked = await self._async_question(call, acts=acts)
         except NotAllowedError:
-            tell(call, Happening.REFUSED)
+            tell(call, ActivityKind.REFUSED)
             raise
         if asked is not None:
-            tell(call, Happening.ASKED)
+            tell(call, ActivityKind.ASKED)
         return asked
 
     async def _async_question(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
@@ -238,7 +238,7 @@ class ExtendedTool(llm.Tool):
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
-            result = failure(await async_told(err))
+            result = failure(await async_error_text(err))
             result.data = marked(result.data, when=isinstance(err, FreeTextError))
             return RefusedResult.of(result, err)
         except TimeoutError:
@@ -258,7 +258,7 @@ class ExtendedTool(llm.Tool):
         tell(call, self.happens)
         result = await self._async_guarded(self._async_act(call))
         if result.error:
-            tell(call, Happening.FAILED)
+            tell(call, ActivityKind.FAILED)
         return result
 
     async def _async_act(self, call: ToolCall) -> llm.ToolResult:

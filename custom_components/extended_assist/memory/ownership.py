@@ -40,7 +40,7 @@ _FROM_OUTSIDE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ears:
+class FactAccess:
     """A reader of facts."""
 
     household: bool = False
@@ -76,14 +76,14 @@ async def async_known_user(hass: HomeAssistant, user_id: str | None) -> str | No
     return None if only_looks else user.id
 
 
-async def async_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Ears:
+async def async_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> FactAccess:
     """Return the reader that a caller is."""
     if not options.has_memory or (is_elsewhere(caller) and not options.memory_elsewhere):
-        return Ears()
-    return Ears(household=True, user_id=await _async_speaker(hass, caller))
+        return FactAccess()
+    return FactAccess(household=True, user_id=await _async_speaker(hass, caller))
 
 
-async def async_check_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Ears:
+async def async_check_access(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> FactAccess:
     """Return the reader that a caller is; raises NotAllowedError if they may read no facts."""
     ears = await async_ears(hass, caller, options)
     if not ears.household:
@@ -93,7 +93,7 @@ async def async_check_ears(hass: HomeAssistant, caller: Caller, options: Toolbox
 
 async def async_check_writer(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Writer:
     """Return the writer that a caller is; raises NotAllowedError if they may store no facts."""
-    await async_check_ears(hass, caller, options)
+    await async_check_access(hass, caller, options)
     if marks(caller.chat_log) and not can_be_asked(caller):
         raise NotAllowedError(_FROM_OUTSIDE)
     if caller.chat_log is None and was_heard(hass, caller):

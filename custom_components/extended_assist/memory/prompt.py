@@ -11,8 +11,8 @@ from ..calls.options import ToolboxOptions
 from ..confirmation.untrusted_text import async_authors
 from ..exposure.entities import Exposure
 from .fact import Fact
-from .ownership import Ears, async_ears
-from .references import is_told, names_now
+from .ownership import FactAccess, async_ears
+from .references import is_fact_visible, names_now
 from .store import async_get_memory
 
 MAX_TOLD: Final = 1_500
@@ -40,7 +40,7 @@ async def async_told_facts(hass: HomeAssistant, exposure: Exposure, caller: Call
 
 
 @callback
-def _block(hass: HomeAssistant, exposure: Exposure, held: list[Fact], ears: Ears) -> str:
+def _block(hass: HomeAssistant, exposure: Exposure, held: list[Fact], ears: FactAccess) -> str:
     """Return the newest facts that fit, oldest first, so that a new fact only adds to the end."""
     room = MAX_TOLD - len(_HEADER) - len(_MORE) - 3  # With the line breaks around and within.
     areas: dict[str, bool] = {}
@@ -57,7 +57,7 @@ def _block(hass: HomeAssistant, exposure: Exposure, held: list[Fact], ears: Ears
 def _lines(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact], areas: dict[str, bool]) -> Iterator[str]:
     """Yield a line for each fact that the caller may see."""
     for fact in facts:
-        if is_told(hass, exposure, fact, areas):
+        if is_fact_visible(hass, exposure, fact, areas):
             called = names_now(hass, exposure, fact)
             yield f"- {fact.id}: {fact.words}{f' (of: {called})' if called else ''}"
 

@@ -63,7 +63,7 @@ def _areas(registry: ar.AreaRegistry, name: str) -> list[str]:
 
 
 @callback
-def is_told(hass: HomeAssistant, exposure: Exposure, fact: Fact, areas: dict[str, bool] | None = None) -> bool:
+def is_fact_visible(hass: HomeAssistant, exposure: Exposure, fact: Fact, areas: dict[str, bool] | None = None) -> bool:
     """Return whether nothing that a fact is about is hidden now, nor named in it by its id.
 
     areas keeps which areas are told, for many facts that are looked at in one go.
@@ -78,12 +78,12 @@ def is_told(hass: HomeAssistant, exposure: Exposure, fact: Fact, areas: dict[str
     return all(areas[area_id] for area_id in fact.areas)
 
 
-async def async_told(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact]) -> list[Fact]:
+async def async_visible_facts(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact]) -> list[Fact]:
     """Return those of many facts that may be shown, in slices that let the event loop run."""
     areas: dict[str, bool] = {}
     told = []
     for number, fact in enumerate(facts, 1):
-        if is_told(hass, exposure, fact, areas):
+        if is_fact_visible(hass, exposure, fact, areas):
             told.append(fact)
         if number % SLICE == 0:
             await asyncio.sleep(0)

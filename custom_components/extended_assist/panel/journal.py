@@ -14,7 +14,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.json import JsonObjectType
 
-from ..calls.activity import Happening
+from ..calls.activity import ActivityKind
 from ..calls.background_calls import check_nothing_goes_on
 from ..calls.call import ToolCall
 from ..calls.journal import ASPECTS, AUTOMATION, FACT, PRIVATE, SCENE, SCRIPT, STATES, Change, async_get_journal
@@ -26,10 +26,10 @@ from ..confirmation.untrusted_text import marked
 from ..const import CONF_MONTHLY_TOKENS, DOMAIN
 from ..exposure.entities import Exposure
 from ..llm_tools.extended_tool import ExtendedTool
-from ..memory.references import is_told as is_fact_told
+from ..memory.references import is_fact_visible
 from ..memory.store import async_get_memory
 from ..results import ToolError, format_time
-from ..scheduled.description import is_told, seen
+from ..scheduled.description import is_task_visible, seen
 from ..scheduled.manager import async_get_scheduled_tasks
 from ..scheduled.ownership import may_see
 from ..undo.undoers import UNDOERS, async_plan_undo, async_undo, undo_lock
@@ -96,9 +96,9 @@ async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, 
     if change.kind == FACT:
         fact = (await async_get_memory(hass)).find(wanted)
         is_theirs = fact is not None and fact.user_id in (None, user.id)
-        return fact.words if fact and is_theirs and is_fact_told(hass, exposure, fact) else ""
+        return fact.words if fact and is_theirs and is_fact_visible(hass, exposure, fact) else ""
     task = (await async_get_scheduled_tasks(hass)).find(wanted)
-    return seen(exposure, task.name) if task and is_told(exposure, task) and may_see(task, user) else ""
+    return seen(exposure, task.name) if task and is_task_visible(exposure, task) and may_see(task, user) else ""
 
 
 def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]], int]:
@@ -180,7 +180,7 @@ class UndoChangeTool(ExtendedTool):
     family = "actions"
     tier = Tier.CONTROL
     can_be_undone = False
-    happens = Happening.UNDONE
+    happens = ActivityKind.UNDONE
     asks_others = False
     parameters = vol.Schema({vol.Required("id", description="The change."): cv.string})
 

@@ -24,7 +24,14 @@ from ..calls.call import RefusedResult, ToolCall
 from ..calls.caller import Caller, in_conversation
 from ..claude.fallback import agent_exists
 from ..confirmation.phone_approval import answer_phone_question, phone_questions
-from ..confirmation.question import ANSWER_TIME, Hearing, OpenQuestion, answering, hearing_of, open_questions
+from ..confirmation.question import (
+    ANSWER_TIME,
+    ConfirmationState,
+    OpenQuestion,
+    answering,
+    confirmation_of,
+    open_questions,
+)
 from ..confirmation.reply_parser import Reply
 from ..const import DOMAIN
 from ..exposure.entities import Exposure
@@ -46,7 +53,7 @@ def for_reader(call: ToolCall, user: User) -> ToolCall:
 
 
 @dataclass(slots=True)
-class HandCall:
+class ManualCall:
     """A call that waits for the user's answer."""
 
     tool: ExtendedTool
@@ -74,7 +81,7 @@ class HandCall:
         return ANSWER_TIME - (monotonic() - self.time)
 
 
-_WAITING: HassKey[dict[str, HandCall]] = HassKey(f"{DOMAIN}_by_hand")
+_WAITING: HassKey[dict[str, ManualCall]] = HassKey(f"{DOMAIN}_by_hand")
 
 
 @callback
@@ -86,7 +93,7 @@ def context_of(context: Context, language: str, assistant: str | None = None) ->
 
 
 @callback
-def waiting_calls(hass: HomeAssistant, user_id: str) -> list[HandCall]:
+def waiting_calls(hass: HomeAssistant, user_id: str) -> list[ManualCall]:
     """Return the open calls of a user."""
     waiting = hass.data.setdefault(_WAITING, {})
     for old in [key for key, call in waiting.items() if call.seconds <= 0]:
@@ -104,14 +111,14 @@ async def async_call_by_hand(
     assistant: str | None = None,
 ) -> dict[str, Any]:
     """Call a tool as a user; return its result, or the question that it asks first."""
-    call = HandCall(tool, context_of(context, language, assistant), ChatLog(hass, ulid_now()), language)
+    call = ManualCall(tool, context_of(context, language, assistant), ChatLog(hass, ulid_now()), language)
     call.chat_log.content.append(UserContent(content=tool.title or tool.name))
     tool_input = llm.ToolInput(tool.name, arguments, id=f"toolu_{ulid_now()}")
     with (
         in_conversation(call.chat_log),
-        hearing_of(hass, call.caller, language) as hearing,
+        confirmation_of(hass, call.caller, language) as confirmation,
     ):
-        return await _async_made(hass, call, hearing, tool_input)
+        return await _async_made(hass, call, confirmation, tool_input)
 
 
 async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *, agreed: bool) -> dict[str, Any]:
@@ -123,17 +130,19 @@ async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *
     call.chat_log.content.append(UserContent(content="yes" if agreed else "no"))
     with (
         in_conversation(call.chat_log),
-        hearing_of(hass, call.caller, call.language) as hearing,
+        confirmation_of(hass, call.caller, call.language) as confirmation,
     ):
-        if hearing.heard is Reply.MORE:
-            return _asked(hass, call, hearing)
-        calls = hearing.agree(call.chat_log.content) if hearing.heard is Reply.YES else []
+        if confirmation.heard is Reply.MORE:
+            return _asked(hass, call, confirmation)
+        calls = confirmation.agree(call.chat_log.content) if confirmation.heard is Reply.YES else []
         if not calls:
             return {"done": False}
-        return await _async_made(hass, call, hearing, calls[0])
+        return await _async_made(hass, call, confirmation, calls[0])
 
 
-async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, made: llm.ToolInput) -> dict[str, Any]:
+async def _async_made(
+    hass: HomeAssistant, call: ManualCall, confirmation: ConfirmationState, made: llm.ToolInput
+) -> dict[str, Any]:
     """Run a call within its conversation."""
     call.chat_log.content.append(AssistantContent(agent_id=AGENT, content=None, tool_calls=[made]))
     begun = monotonic()
@@ -142,8 +151,8 @@ async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, mad
     call.chat_log.content.append(
         ToolResultContent(agent_id=AGENT, tool_call_id=made.id, tool_name=made.tool_name, result=result)
     )
-    if hearing.asked:
-        return _asked(hass, call, hearing)
+    if confirmation.asked:
+        return _asked(hass, call, confirmation)
     if isinstance(result, RefusedResult) and (said := await async_said(hass, result.cause, call.language)):
         return {"done": False, "speech": said}
     return {
@@ -155,12 +164,12 @@ async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, mad
 
 
 @callback
-def _asked(hass: HomeAssistant, call: HandCall, hearing: Hearing) -> dict[str, Any]:
+def _asked(hass: HomeAssistant, call: ManualCall, confirmation: ConfirmationState) -> dict[str, Any]:
     """Store a call until its question is answered, and return the question."""
-    lines = [line for asked in hearing.asked.values() for line in asked.lines]
+    lines = [line for asked in confirmation.asked.values() for line in asked.lines]
     # In a language whose words are not known, all of it at once and without any.
-    call.question, call.time, call.id = hearing.next_words() or "\n".join(lines), monotonic(), ulid_now()
-    hearing.is_told = True
+    call.question, call.time, call.id = confirmation.next_words() or "\n".join(lines), monotonic(), ulid_now()
+    confirmation.is_told = True
     waiting = hass.data.setdefault(_WAITING, {})
     waiting[call.id] = call
     for old in [one.id for one in waiting.values() if one.user_id == call.user_id][:-MAX_WAITING]:

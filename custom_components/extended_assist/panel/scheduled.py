@@ -14,7 +14,7 @@ from ..calls.plan import Plan
 from ..confirmation.wording import async_lines
 from ..exposure.entities import Exposure
 from ..results import ToolError
-from ..scheduled.description import async_plan_task, async_prepare, described_task, is_told, seen
+from ..scheduled.description import async_plan_task, async_prepare, describe_task, is_task_visible, seen
 from ..scheduled.manager import async_get_scheduled_tasks
 from ..scheduled.ownership import may_see
 from ..scheduled.scheduled_task import ScheduledTask
@@ -33,7 +33,7 @@ async def async_standing(
     tasks = [
         task
         for task in (await async_get_scheduled_tasks(hass)).standing
-        if may_see(task, user) and is_told(exposure, task)
+        if may_see(task, user) and is_task_visible(exposure, task)
     ]
     await async_prepare(exposure, *tasks)
     return [
@@ -54,7 +54,7 @@ async def async_standing(
 @callback
 def is_there(hass: HomeAssistant, user: User, task: ScheduledTask) -> bool:
     """Return whether a user with limited read rights may see anything of a task."""
-    return is_told(Exposure(hass, "conversation", reader=user), task)
+    return is_task_visible(Exposure(hass, "conversation", reader=user), task)
 
 
 async def _async_lines(call: ToolCall, task: ScheduledTask, language: str) -> list[str]:
@@ -63,7 +63,7 @@ async def _async_lines(call: ToolCall, task: ScheduledTask, language: str) -> li
     try:
         return await async_lines(call.hass, call.exposure, await async_plan_task(call, task), language)
     except ToolError:  # Something in it is hidden now, or gone.
-        return [described_task(call.hass, call.exposure, task)]
+        return [describe_task(call.hass, call.exposure, task)]
 
 
 class EndTaskTool(PendingTool):

@@ -84,7 +84,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Happenings:
+class LogbookEntries:
     """The activity of entities."""
 
     entries: list[Entry]
@@ -95,7 +95,9 @@ class Happenings:
     recorded_since: float | None
 
 
-def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int) -> Happenings:
+def read_logbook(
+    hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int
+) -> LogbookEntries:
     """Read the newest entries of entities in a span and, for few entities, those before it if all entries are listed."""
     with read_session(hass) as session:
         found = {
@@ -118,7 +120,7 @@ def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[flo
             earlier = (_before(session, (one, found.get(one)), latest[one], span[0]) for one in quiet)
             before = sorted(filter(None, earlier), key=lambda entry: entry.moment, reverse=True)
         origins = _origins(session, (entry.context for entry in (*entries, *before)))
-        return Happenings(entries, before, origins, oldest_moment(session))
+        return LogbookEntries(entries, before, origins, oldest_moment(session))
 
 
 def _before(session: Session, entity: tuple[str, int | None], latest: Latest, start: float) -> Entry | None:

@@ -286,7 +286,7 @@ def _written(kept: Kept) -> dict[str, Any]:
     return {"run": kept.run, "sensors": sensors}
 
 
-class KeptInterruptions:
+class UnavailableHours:
     """The unavailable hours with their store."""
 
     def __init__(self, hass: HomeAssistant) -> None:
@@ -348,12 +348,12 @@ class KeptInterruptions:
         return _written(known)
 
 
-_KEPT: HassKey[KeptInterruptions] = HassKey(f"{DOMAIN}_interruptions")
+_KEPT: HassKey[UnavailableHours] = HassKey(f"{DOMAIN}_interruptions")
 
 
 @singleton(_KEPT, async_=True)
-async def async_get_kept(hass: HomeAssistant) -> KeptInterruptions:
+async def async_get_kept(hass: HomeAssistant) -> UnavailableHours:
     """Return the unavailable hours; the first call starts the recording."""
-    kept = KeptInterruptions(hass)
+    kept = UnavailableHours(hass)
     await kept.async_load()
     return kept

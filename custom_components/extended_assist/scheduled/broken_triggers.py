@@ -22,7 +22,7 @@ SETTLE: Final = 2.0
 """Seconds from a change to the check: people often hide or remove several entities at once."""
 
 
-class InVain:
+class BrokenTriggers:
     """The check for tasks whose triggers refer to missing or hidden entities; each owner is notified once."""
 
     def __init__(
@@ -69,7 +69,7 @@ class InVain:
     def _is_meant(self, task: ScheduledTask) -> bool:
         return waits_for_triggers(task) and self._is_fulfilled(task)
 
-    async def async_is_vain(self, task: ScheduledTask) -> bool:
+    async def async_is_broken(self, task: ScheduledTask) -> bool:
         """Check and store whether a trigger entity is gone or hidden; the old value stays if the task may not run."""
         try:
             call = await async_call(self._hass, task)
@@ -89,7 +89,7 @@ class InVain:
         for task in filter(self._is_meant, self._store.standing):
             try:
                 before = task.progress.in_vain
-                if await self.async_is_vain(task) is before:
+                if await self.async_is_broken(task) is before:
                     continue
                 await self._store.async_save()
                 if task.progress.in_vain and task.is_standing:

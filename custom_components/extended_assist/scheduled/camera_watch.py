@@ -28,9 +28,9 @@ MAX_BLIND = 5
 LONGEST = 180.0
 """The timeout of a check, in seconds."""
 
-type Eyes = Callable[[list[TakenPicture], str], Awaitable[bool]]
+type VisionModel = Callable[[list[TakenPicture], str], Awaitable[bool]]
 """Returns whether something is visible in pictures; raises ToolError if that is unknown."""
-type FindEyes = Callable[[ToolCall, str | None], Awaitable[Eyes | None]]
+type FindVisionModel = Callable[[ToolCall, str | None], Awaitable[VisionModel | None]]
 """Returns the model that looks for an agent, or None if there is none. Raises ToolError if it may not be asked now."""
 
 _WORDS: Final = 300
@@ -47,7 +47,7 @@ class Look(Enum):
     NO_ANSWER = auto()
     """No check was possible; the next one may be."""
     NO_PICTURE = auto()
-    NO_EYES = auto()
+    NO_VISION_MODEL = auto()
     """There is no model that can see."""
     HIDDEN = auto()
     """The owner may see none of the cameras any more."""
@@ -62,14 +62,16 @@ def tokens_of_look(cameras: int, words: str = "", thought: int = 0) -> int:
     return cameras * most_tokens(cameras) + _WORDS + max(0, asked - _SHORT) + thought
 
 
-async def async_look(hass: HomeAssistant, task: ScheduledTask, watch: Watch, find_eyes: FindEyes) -> Look:
+async def async_look(
+    hass: HomeAssistant, task: ScheduledTask, watch: Watch, find_vision_model: FindVisionModel
+) -> Look:
     """Check once, with the current exposure, user and options; raises ToolError if this check is impossible."""
     call = await async_valid_call(hass, task)
     entry = hass.config_entries.async_get_entry(task.owner.entry_id)
     if entry is None or CAMERAS not in entry.options.get(CONF_FAMILIES, ()):
         raise NotDoneError("looking is turned off in the options.")
-    if (eyes := await find_eyes(call, watch.agent)) is None:
-        return Look.NO_EYES
+    if (eyes := await find_vision_model(call, watch.agent)) is None:
+        return Look.NO_VISION_MODEL
     exposed = [entity for entity in map(call.exposure.entity, watch.entity_ids) if entity is not None]
     if not exposed and any(map(call.exposure.is_awaited, watch.entity_ids)):
         return Look.NO_PICTURE
@@ -86,10 +88,10 @@ async def async_look(hass: HomeAssistant, task: ScheduledTask, watch: Watch, fin
     return Look.SEEN if await eyes(taken, watch.see) else Look.UNSEEN
 
 
-_ENDS = {Look.SEEN: Sighting.SEEN, Look.HIDDEN: Sighting.HIDDEN, Look.NO_EYES: Sighting.BLIND}
+_ENDS = {Look.SEEN: Sighting.SEEN, Look.HIDDEN: Sighting.HIDDEN, Look.NO_VISION_MODEL: Sighting.BLIND}
 
 
-class Watching:
+class CameraWatches:
     """The camera watches of started entries; missed checks are not made up."""
 
     def __init__(self, hass: HomeAssistant, store: ScheduledTaskStore, look_again: CALLBACK_TYPE) -> None:
@@ -97,7 +99,7 @@ class Watching:
         self._hass = hass
         self._store = store
         self._look_again = look_again
-        self.find_eyes: FindEyes = _async_no_eyes
+        self.find_vision_model: FindVisionModel = _async_no_vision_model
         self._after: dict[str, float] = {}
         """For each watch, the time after which its next check comes."""
         self._blind: dict[str, int] = {}
@@ -135,7 +137,7 @@ class Watching:
         begins = watch.begins
         try:
             async with asyncio.timeout(LONGEST):
-                look = await async_look(self._hass, task, watch, self.find_eyes)
+                look = await async_look(self._hass, task, watch, self.find_vision_model)
         except ToolError, TimeoutError:
             look = Look.NO_ANSWER
         except (Exception, asyncio.CancelledError) as err:
@@ -181,6 +183,6 @@ def _now() -> float:
     return dt_util.utcnow().timestamp()
 
 
-async def _async_no_eyes(_call: ToolCall, _agent: str | None) -> Eyes | None:
+async def _async_no_vision_model(_call: ToolCall, _agent: str | None) -> VisionModel | None:
     """Return None: the default until an entry provides a vision model."""
     return None

@@ -18,9 +18,9 @@ from ..confirmation.wording import describe, framed, step_for
 from ..const import DOMAIN
 from ..exposure.entities import Exposure
 from ..results import format_duration, format_time
-from .parser import told_when
+from .parser import describe_when
 from .parts import steps_of
-from .phrases import told_length
+from .phrases import duration_words
 from .scheduled_task import Audience, Hearer, ScheduledTask, Until, What
 
 SAY_LATER: Final = f"{DOMAIN}.say_later"
@@ -51,31 +51,31 @@ def _ids_in(value: Any) -> Iterator[str]:
 
 
 @callback
-def is_told(exposure: Exposure, task: ScheduledTask) -> bool:
+def is_task_visible(exposure: Exposure, task: ScheduledTask) -> bool:
     """Return whether a task may be shown: at least one of its targets and cameras is exposed, or it has none."""
     entity_ids = entity_ids_of(task)
     return not entity_ids or any(map(exposure.is_exposed, entity_ids))
 
 
 @callback
-def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
+def describe_content(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
     """Return the content of a task, in words."""
     parts = [_told_step(hass, exposure, step) for step in what.actions]
     parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
     if what.then is not None:
-        parts.append(f"then, {told_length(what.then.wait)} later: {told_what(hass, exposure, what.then)}")
+        parts.append(f"then, {duration_words(what.then.wait)} later: {describe_content(hass, exposure, what.then)}")
     return "; ".join(parts)
 
 
 @callback
-def described_task(hass: HomeAssistant, exposure: Exposure, task: ScheduledTask) -> str:
+def describe_task(hass: HomeAssistant, exposure: Exposure, task: ScheduledTask) -> str:
     """Return the content of a task in words, with the thing that its camera watch looks for."""
-    watch, what = task.when.watch, told_what(hass, exposure, task.what)
+    watch, what = task.when.watch, describe_content(hass, exposure, task.what)
     return "; ".join(filter(None, (f"Watch: {seen(exposure, watch.see)}" if watch else "", what)))
 
 
 @callback
-def told_shortly(what: What) -> str:
+def short_description(what: What) -> str:
     """Return the content of a task in few words, without entity names, because exposure can change.
 
     The user's message or question, if there is one, is returned unchanged.
@@ -96,7 +96,7 @@ def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any])
 
 
 @callback
-def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -> str:
+def describe_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -> str:
     """Return the audience in words; empty for HERE, the place where the task was made."""
     match audience.hearer:
         case Hearer.EVERYONE:
@@ -110,7 +110,7 @@ def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -
 
 
 @callback
-def told_until(until: Until) -> str:
+def describe_end(until: Until) -> str:
     """Return the end of a task in words; empty if no end was given."""
     parts = [
         "until somebody says that it is done" if until.done else "",
@@ -121,7 +121,7 @@ def told_until(until: Until) -> str:
 
 
 @callback
-def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[dict[str, Any]]) -> str:
+def describe_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[dict[str, Any]]) -> str:
     """Return the conditions of a task in words; empty for none."""
     if not conditions:
         return ""
@@ -155,7 +155,7 @@ async def async_plan_task(call: ToolCall, task: ScheduledTask, delay: float | No
     if sequence := [step for step in steps_of(task.what) if not is_resolved(step)]:
         await walker.async_actions(sequence, "actions")
         steps += planned_steps(call, walker, frame)
-    told = told_audience(call.hass, call.exposure, task.audience)
+    told = describe_audience(call.hass, call.exposure, task.audience)
     whom = f" (to {told})" if told else ""
     *_, last = task.what.parts
     words_frame: Frame = frame
@@ -166,7 +166,7 @@ async def async_plan_task(call: ToolCall, task: ScheduledTask, delay: float | No
             data = {"text": text, "hearer": task.audience.hearer.value, "target": task.audience.target}
             steps.append(framed(call.exposure, Step(action, (), data, f"{verb}{whom}: {text}"), words_frame))
     if task.when.watch is not None and not steps:
-        words = _capital(told_when(call.hass, call.exposure, task.when))
+        words = _capital(describe_when(call.hass, call.exposure, task.when))
         steps = [Step(f"{DOMAIN}.watch", tuple(task.when.watch.entity_ids), {}, words)]
     if len(steps) == 1:
         return Plan(tuple(steps), steps[0].words, is_whole=not walker.is_open)
@@ -185,10 +185,10 @@ def _frame(call: ToolCall, task: ScheduledTask, delay: float | None) -> Frame:
     elif task.when.moment is not None and not (task.when.rule or task.when.triggers or task.when.watch):
         first = (("at", format_time(task.when.moment)),)
     else:
-        first = (("when", _capital(told_when(call.hass, call.exposure, task.when))),)
+        first = (("when", _capital(describe_when(call.hass, call.exposure, task.when))),)
     parts = [
-        told_conditions(call.hass, call.exposure, task.conditions),
-        told_until(task.until),
+        describe_conditions(call.hass, call.exposure, task.conditions),
+        describe_end(task.until),
     ]
     return (*first, *(("when", _capital(part)) for part in parts if part))
 

@@ -18,7 +18,7 @@ from ..results import ToolError, format_time, texts_in
 from ..worker.interruptible import ends_task
 from . import lifecycle
 from .delivery import async_deliver
-from .description import told_shortly
+from .description import short_description
 from .lifecycle import Ending, Performed, TaskOutcome
 from .parts import MAX_DELAY, taking_back, with_words
 from .phrases import said_time, say
@@ -318,7 +318,7 @@ async def _async_name(hass: HomeAssistant, task: ScheduledTask) -> str:
     await exposure.async_prepare()
     said = [part.say for part in what.parts if part.say]
     if any(part.actions for part in what.parts) and any(words.startswith(name) for words in said):
-        name = told_shortly(What(what.actions))  # Words beside an action may claim that it is done.
+        name = short_description(What(what.actions))  # Words beside an action may claim that it is done.
     return say("unnamed", task.owner.language) if exposure.names_hidden(name) else name
 
 

@@ -23,13 +23,13 @@ from ..calls.journal import CANCELLED, FACT, SCHEDULED, WISH, WISH_CHANGED, asyn
 from ..const import DOMAIN
 from ..results import ToolError
 from . import lifecycle
-from .camera_watch import FindEyes
+from .camera_watch import FindVisionModel
 from .delivery import async_dismiss, async_listen_answers, async_withdraw
 from .ownership import check_room
 from .run import TaskRun
 from .run_actions import Performers
 from .scheduled_task import SEVERAL, ScheduledTask, change_with_restore
-from .scheduler import Fulfilling, HappenedListener, now
+from .scheduler import HappenedListener, Scheduler, now
 from .store import Listener, ScheduledTaskStore
 
 _ANSWERED = "the answer to '{name}'; ask the question again"
@@ -49,7 +49,7 @@ class ScheduledTasks:
         self._hass = hass
         self._store = ScheduledTaskStore(hass)
         self._removed_users = removed_users(hass)
-        self._fulfilling = Fulfilling(hass, self._store)
+        self._fulfilling = Scheduler(hass, self._store)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def async_load(self) -> None:
@@ -79,13 +79,13 @@ class ScheduledTasks:
 
     @callback
     def async_start(
-        self, entry: ConfigEntry, performers: Performers, find_eyes: FindEyes | None = None
+        self, entry: ConfigEntry, performers: Performers, find_vision_model: FindVisionModel | None = None
     ) -> CALLBACK_TYPE:
         """Run the tasks of an entry once Home Assistant has started; return the callback that stops this."""
 
         @callback
         def begin(_: HomeAssistant) -> None:
-            self._fulfilling.async_start(entry.entry_id, performers, find_eyes)
+            self._fulfilling.async_start(entry.entry_id, performers, find_vision_model)
 
         cancel_start = async_at_started(self._hass, begin)
 

@@ -33,7 +33,7 @@ from ..calls.visible_text import name_shown
 from ..exposure.entities import Exposure
 from ..results import ToolError, format_minute
 from .due_times import local_time, moment_of, next_of, rule_of
-from .phrases import told_length, told_moment, told_rule
+from .phrases import duration_words, rule_words, weekday_and_time
 from .recurrence import MINUTELY, Recurrence, recurrence
 from .scheduled_task import Audience, Hearer, Until, Watch, When
 from .time_parser import MAX_AHEAD, read_end, read_local
@@ -140,7 +140,7 @@ async def async_read_audience(call: ToolCall, given: Mapping[str, Any]) -> Audie
 
 
 @callback
-def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
+def describe_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
     """Return the due times of a task in words; triggers name only exposed entities.
 
     If there are triggers, await `exposure.async_prepare` first.
@@ -149,21 +149,21 @@ def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
     if when.watch is not None and when.moment is not None:
         return _told_watch(exposure, when.watch, when.moment)
     if when.moment is not None:
-        ways.append(f"on {told_moment(when.moment)}")
+        ways.append(f"on {weekday_and_time(when.moment)}")
     if rule := rule_of(when):
-        ways.append(told_rule(rule))
+        ways.append(rule_words(rule))
     if when.triggers:
         (words, *_), _, _ = AutomationDescriber(hass, exposure).pieces({"triggers": when.triggers})
-        ways.append(words[0].lower() + words[1:] + (f", {told_length(when.wait)} later" if when.wait else ""))
+        ways.append(words[0].lower() + words[1:] + (f", {duration_words(when.wait)} later" if when.wait else ""))
     return " or ".join(ways) or "never"
 
 
 def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
     """Return a camera watch in words: its exposed cameras, interval, end and the thing to look for."""
     names = ", ".join(name_shown(entity) for entity in filter(None, map(exposure.entity, watch.entity_ids)))
-    looks = f"a look at {names or 'what is hidden'} every {told_length(watch.every)}"
+    looks = f"a look at {names or 'what is hidden'} every {duration_words(watch.every)}"
     see = exposure.visible_value(watch.see) or "something that is hidden now"
-    return f"{looks} until {told_moment(until)}, for: {see}"
+    return f"{looks} until {weekday_and_time(until)}, for: {see}"
 
 
 def _seconds(value: Any, name: str, most: timedelta) -> float:

@@ -14,7 +14,7 @@ from homeassistant.helpers.template import is_template_string
 
 from ..calls.desired_states import brings_to_rest
 from ..results import ToolError, texts_in
-from .phrases import told_length
+from .phrases import duration_words
 from .scheduled_task import Progress, ScheduledTask, Until, What, When
 
 MAX_DELAY: Final = 24 * 3600.0
@@ -46,12 +46,12 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
         raise ToolError(f"{place}: at most {MAX_PARTS - 1} delays. Give fewer.")
     if (delays := sum(part.wait for part in parts)) > MAX_DELAY:
         raise ToolError(
-            f"{place}: the delays are {told_length(delays)} in all, and at most a day. Give 'when' for later."
+            f"{place}: the delays are {duration_words(delays)} in all, and at most a day. Give 'when' for later."
         )
     for part in parts:
         if (waits := _waits(part.actions, place)) > MAX_WAITS:
             raise ToolError(
-                f"{place}: the steps would wait up to {told_length(waits)}, and may wait {told_length(MAX_WAITS)}. {_TOP}"
+                f"{place}: the steps would wait up to {duration_words(waits)}, and may wait {duration_words(MAX_WAITS)}. {_TOP}"
             )
     _check_variables(parts, place)
     # A delay at the end only matters if words follow it.

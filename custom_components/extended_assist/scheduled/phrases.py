@@ -22,17 +22,17 @@ _UNITS: Final = {"MINUTELY": "minute", "HOURLY": "hour", "DAILY": "day", "WEEKLY
 _LENGTHS: Final = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
-def told_moment(moment: float) -> str:
+def weekday_and_time(moment: float) -> str:
     """Return a timestamp as local time with its weekday: Mon 2026-03-02 07:00."""
     return f"{_WEEKDAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_minute(moment)}"
 
 
-def told_next(moment: float) -> str:
+def full_weekday_and_time(moment: float) -> str:
     """Return a future timestamp with its weekday in full, so that users notice a wrong day."""
     return f"{_DAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_time(moment)}"
 
 
-def told_length(seconds: float) -> str:
+def duration_words(seconds: float) -> str:
     """Return a duration in words: 1 hour 20 minutes."""
     rest, words = round(seconds), []
     for unit, length in _LENGTHS:
@@ -41,7 +41,7 @@ def told_length(seconds: float) -> str:
     return " ".join(words) or "0 seconds"
 
 
-def told_rule(rule: Recurrence) -> str:
+def rule_words(rule: Recurrence) -> str:
     """Return a rule in words: every 2 weeks on Mon, Tue at 07:00 until 2026-12-31.
 
     The words are English, for the model.

@@ -162,7 +162,7 @@ class TaskRun:
 
 
 @callback
-def told_begun(
+def describe_started(
     runs: Sequence[TaskRun], task: ScheduledTask, exposure: Exposure, earlier: ScheduledTask | None = None
 ) -> JsonObjectType:
     """Return the actions of an ended task and its later parts so far, for the model; empty if nothing had started.

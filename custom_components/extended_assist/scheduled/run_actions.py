@@ -12,13 +12,13 @@ from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform, planned_steps
 from ..actions.run import SequenceEnd, SequenceRun
 from ..actions.sequences import SequenceWalker
-from ..calls.activity import Happening, tell
+from ..calls.activity import ActivityKind, tell
 from ..calls.call import ToolCall
 from ..calls.change_recorder import Act, async_until, recording
 from ..calls.desired_states import Status, is_set, status_of
 from ..calls.journal import async_get_journal
 from ..calls.options import ToolboxOptions
-from ..calls.outcome import told_acts
+from ..calls.outcome import reported_acts
 from ..calls.plan import Plan
 from ..calls.policy import NotAllowedError
 from ..calls.settable_attributes import STATE
@@ -174,12 +174,12 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction, run: TaskRun) 
     journal = await async_get_journal(call.hass)
     call.recording.what = action.name
     await run.async_begin(call.recording)
-    tell(call, Happening.ACTED)
+    tell(call, ActivityKind.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             return await async_perform(call, action)
     except ToolError as err:
-        tell(call, Happening.FAILED)
+        tell(call, ActivityKind.FAILED)
         raise NotDoneError(str(err)) from err
 
 
@@ -198,13 +198,13 @@ async def _async_sequence(
     call.recording.what, call.recording.plan = "running a sequence", plan
     journal = await async_get_journal(call.hass)
     await run.async_begin(call.recording)
-    tell(call, Happening.ACTED)
+    tell(call, ActivityKind.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             sequence_run = await SequenceRun.async_create(call, walker, walked)
             answer = await sequence_run.async_run(RUN_TIME, run.interrupted)
     except ToolError as err:
-        tell(call, Happening.FAILED)
+        tell(call, ActivityKind.FAILED)
         raise NotDoneError(str(err)) from err
     if sequence_run.end is SequenceEnd.STOPPED:
         raise StoppedError(_reports(answer))
@@ -317,7 +317,7 @@ class Verdict:
 async def async_verify(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act], *, is_whole: bool) -> Verdict:
     """Wait until it is known what became of acts, as long as it can change; is_whole says that acts are all that was done."""
     now, entity_ids = hass.loop.time(), acts.keys()
-    acts = told_acts(hass, Exposure(hass, assistant), acts)
+    acts = reported_acts(hass, Exposure(hass, assistant), acts)
     # What a script does that was only begun is not recorded.
     is_whole = is_whole and not any(is_running(hass, entity_id) for entity_id in entity_ids)
     await async_until(hass, acts, lambda: not _open(hass, acts, Status.NOT_REACHED, Status.UNDER_WAY), now + PATIENCE)

@@ -20,15 +20,15 @@ from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
 from ..worker.interruptible import ends_task
 from . import execution, lifecycle
-from .broken_triggers import InVain
-from .camera_watch import FindEyes, Watching
+from .broken_triggers import BrokenTriggers
+from .camera_watch import CameraWatches, FindVisionModel
 from .lifecycle import Ending, Occasion, TaskOutcome
 from .parts import follow_up
 from .run import ENDED, UNLOADED, USER_GONE, StoppedError, TaskRun
 from .run_actions import Performers
 from .scheduled_task import ScheduledTask, What
 from .store import ScheduledTaskStore
-from .triggers import Gates, Triggers, async_holds
+from .triggers import ConditionCache, Triggers, async_holds
 
 LOOK = 30.0
 """Seconds between checks of the clock if the system reports no clock changes, or something is not ready."""
@@ -49,7 +49,7 @@ def now() -> float:
     return dt_util.utcnow().timestamp()
 
 
-class Fulfilling:
+class Scheduler:
     """Executes the due tasks of loaded entries.
 
     Each step is stored before the next one: a started task is never started again, and one that could not be stored is
@@ -61,8 +61,8 @@ class Fulfilling:
         self._hass = hass
         self._store = store
         self._triggers = Triggers(hass, self._on_trigger)
-        self._gates = Gates(hass)
-        self._watching = Watching(hass, store, self.async_look)
+        self._gates = ConditionCache(hass)
+        self._watching = CameraWatches(hass, store, self.async_look)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
         self._running: dict[str, TaskRun] = {}
@@ -70,7 +70,7 @@ class Fulfilling:
         self._timer: CALLBACK_TYPE | None = None
         self._started = 0.0
         """When an entry was started last, in seconds since the epoch."""
-        self._in_vain = InVain(hass, store, lambda task: task.owner.entry_id in self._performers)
+        self._broken_triggers = BrokenTriggers(hass, store, lambda task: task.owner.entry_id in self._performers)
         self.happened: set[HappenedListener] = set()
         self._watch = async_watch_clock(hass, self.async_look)
         store.async_listen(self.async_look)
@@ -78,14 +78,16 @@ class Fulfilling:
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._on_stop)
 
     @callback
-    def async_start(self, entry_id: str, performers: Performers, find_eyes: FindEyes | None = None) -> None:
+    def async_start(
+        self, entry_id: str, performers: Performers, find_vision_model: FindVisionModel | None = None
+    ) -> None:
         """Start the tasks of an entry."""
-        if find_eyes is not None:
-            self._watching.find_eyes = find_eyes
+        if find_vision_model is not None:
+            self._watching.find_vision_model = find_vision_model
         self._performers[entry_id] = performers
         self._started = now()
         # Integrations may load late.
-        self._in_vain.async_look_later(READY_TIME)
+        self._broken_triggers.async_look_later(READY_TIME)
         self.async_look()
 
     @callback
@@ -124,13 +126,13 @@ class Fulfilling:
             self._timer()
             self._timer = None
         if self._hass.is_stopping or not self._performers:
-            self._in_vain.async_stop()
+            self._broken_triggers.async_stop()
         started = [task for task in self._store.standing if task.owner.entry_id in self._performers]
         waiting_for_triggers = [task for task in started if lifecycle.waits_for_triggers(task)]
         self._triggers.async_set(waiting_for_triggers)
         self._gates.async_set(waiting_for_triggers)
         for task in waiting_for_triggers:
-            self._in_vain.async_follow(task)
+            self._broken_triggers.async_follow(task)
         # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
         if self._hass.state is not CoreState.running or not started:
             self._watching.async_set((), now())
@@ -193,7 +195,7 @@ class Fulfilling:
 
         Otherwise it would reveal what is hidden.
         """
-        if not await self._in_vain.async_is_vain(task) and lifecycle.triggered(task, now()):
+        if not await self._broken_triggers.async_is_broken(task) and lifecycle.triggered(task, now()):
             await self._store.async_save()
 
     async def _async_take_up(self, task: ScheduledTask, run: TaskRun) -> None:

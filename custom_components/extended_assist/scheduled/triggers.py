@@ -132,7 +132,7 @@ _PLAIN: Final = frozenset({"and", "or", "not", "state", "numeric_state", "sun", 
 
 
 @dataclass(slots=True, eq=False)
-class _Gate:
+class _CachedConditions:
     """The conditions of one task."""
 
     conditions: list[dict[str, Any]]
@@ -147,13 +147,13 @@ class _Gate:
             self.checker = None
 
 
-class Gates:
+class ConditionCache:
     """The prepared conditions of the tasks that wait for triggers, by task id."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Create an empty cache."""
         self._hass = hass
-        self._gates: dict[str, _Gate] = {}
+        self._gates: dict[str, _CachedConditions] = {}
 
     @callback
     def async_set(self, tasks: Iterable[ScheduledTask]) -> None:
@@ -163,7 +163,7 @@ class Gates:
             self._gates.pop(task_id).leave()
         for task_id, conditions in wanted.items():
             if task_id not in self._gates:
-                gate = self._gates[task_id] = _Gate(deepcopy(conditions), _ids_in(conditions))
+                gate = self._gates[task_id] = _CachedConditions(deepcopy(conditions), _ids_in(conditions))
                 if all(map(_is_plain, conditions)) and not any(
                     is_template_string(text) for text, _ in texts_in(conditions)
                 ):
@@ -183,7 +183,7 @@ class Gates:
         except HomeAssistantError:
             return False
 
-    async def _async_make(self, task_id: str, gate: _Gate) -> None:
+    async def _async_make(self, task_id: str, gate: _CachedConditions) -> None:
         """Create the checker of conditions; leave it out if they are not valid."""
         try:
             config = cv.CONDITIONS_SCHEMA(deepcopy(gate.conditions))

@@ -94,7 +94,7 @@ class Ran:
 
 
 @dataclass(slots=True)
-class RehearsalOutcome:
+class SimulationOutcome:
     """What a rehearsal found."""
 
     runs: list[Ran] = field(default_factory=list)

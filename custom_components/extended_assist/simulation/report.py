@@ -12,7 +12,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..confirmation.wording import say
 from ..results import format_duration, format_minute, size
-from .historical_state import Ran, RehearsalOutcome
+from .historical_state import Ran, SimulationOutcome
 
 MOST: Final = 1_500
 """Characters of an answer."""
@@ -29,7 +29,7 @@ _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def told(
-    outcome: RehearsalOutcome,
+    outcome: SimulationOutcome,
     name_of: Callable[[str], str],
     elsewhere: Sequence[float] = (),
 ) -> JsonObjectType:
@@ -66,7 +66,7 @@ def told(
     return _fitted(answer)
 
 
-def _of_calendars(outcome: RehearsalOutcome, name_of: Callable[[str], str]) -> str:
+def _of_calendars(outcome: SimulationOutcome, name_of: Callable[[str], str]) -> str:
     """Return the sentence on calendars that are not known."""
     empty = [name_of(entity_id) for entity_id, count in outcome.events.items() if not count]
     note = "Events as they are kept today; what was deleted or moved since is not known."
@@ -75,7 +75,7 @@ def _of_calendars(outcome: RehearsalOutcome, name_of: Callable[[str], str]) -> s
     )
 
 
-def _beside(outcome: RehearsalOutcome, elsewhere: Sequence[float]) -> Mapping[str, str]:
+def _beside(outcome: SimulationOutcome, elsewhere: Sequence[float]) -> Mapping[str, str]:
     """Return the other states and events at these moments."""
     found = {}
     if already := sum(run.already for run in outcome.runs):
@@ -88,12 +88,12 @@ def _beside(outcome: RehearsalOutcome, elsewhere: Sequence[float]) -> Mapping[st
     return found
 
 
-def _held_back(outcome: RehearsalOutcome) -> tuple[tuple[int, str], ...]:
+def _held_back(outcome: SimulationOutcome) -> tuple[tuple[int, str], ...]:
     """Return how often a trigger fired and nothing ran, and why."""
     return (outcome.refused, "a condition was false"), (outcome.blocked, "it was still running")
 
 
-def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
+def looks_wrong(outcome: SimulationOutcome) -> list[str]:
     """Return the findings that look wrong."""
     runs = outcome.runs
     if not outcome.count:
@@ -146,7 +146,7 @@ _NAMED: Final = 2
 _MINUTE: Final = 60
 
 
-def remark_of(outcome: RehearsalOutcome, names: dict[str, str], language: str | None) -> str:
+def remark_of(outcome: SimulationOutcome, names: dict[str, str], language: str | None) -> str:
     """Return the sentence; names are those of entities."""
     if not outcome.count:
         return say("ran_never", language)

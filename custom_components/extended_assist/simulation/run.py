@@ -16,7 +16,7 @@ from homeassistant.util import dt as dt_util
 from ..exposure.entities import Exposure
 from ..templates.historical import NotOfThePastError
 from .conditions import Check, all_hold, condition
-from .historical_state import NotReplayableError, OutOfTimeError, PastChange, Ran, RehearsalOutcome, Row, Stretch
+from .historical_state import NotReplayableError, OutOfTimeError, PastChange, Ran, Row, SimulationOutcome, Stretch
 from .replay import SOONEST, Remove, Replay
 from .row_reader import RecordedRows, read_stretches
 from .steps import Pause, Steps, trigger_data
@@ -58,7 +58,7 @@ class Rehearsed:
     """True if text from outside can decide when it runs."""
 
 
-def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
+def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> SimulationOutcome:
     """Return the runs that an automation would have had in a span.
 
     Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
@@ -154,7 +154,7 @@ class RehearsedAutomation:
 
         Raises NotReplayableError where nothing of it can be told.
         """
-        self.outcome = RehearsalOutcome()
+        self.outcome = SimulationOutcome()
         self._replay = replay
         self._config = config
         self._reads = reads
@@ -214,7 +214,7 @@ class RehearsedAutomation:
         for entity_id in list(self._on_since):
             self._is_off(entity_id)
 
-    def finish(self) -> RehearsalOutcome:
+    def finish(self) -> SimulationOutcome:
         """Return the outcome up to now."""
         self.outcome.until = self._replay.now
         self.outcome.open_since = dict(self._on_since)

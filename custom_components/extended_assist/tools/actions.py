@@ -10,7 +10,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..calls.activity import Happening
+from ..calls.activity import ActivityKind
 from ..calls.background_calls import check_nothing_goes_on
 from ..calls.call import ToolCall
 from ..calls.journal import PRIVATE, Change, async_get_journal
@@ -80,7 +80,7 @@ class UndoLastChangeTool(ExtendedTool):
     family = "actions"
     tier = Tier.CONTROL
     can_be_undone = False
-    happens = Happening.UNDONE
+    happens = ActivityKind.UNDONE
     parameters = vol.Schema({})
 
     @override

@@ -15,7 +15,7 @@ from ..calls.chat_images import async_show, screen_of
 from ..calls.policy import Tier
 from ..cameras.description import SightedTool, async_in_words
 from ..cameras.earlier import async_earlier, async_earlier_times
-from ..cameras.image_cache import KeptPicture, KeptPictures, LookResult, PictureReference
+from ..cameras.image_cache import ImageCache, KeptPicture, LookResult, PictureReference
 from ..cameras.resize import MEDIA_TYPE
 from ..cameras.snapshot import (
     MAX_PICTURES,
@@ -90,7 +90,7 @@ class LookTool(SightedTool):
 
     async def _async_shown(self, call: ToolCall, entities: list[ExposedEntity], data: JsonObjectType) -> llm.ToolResult:
         """Return images by reference."""
-        kept = KeptPictures.of(call.hass)
+        kept = ImageCache.of(call.hass)
         before = await async_earlier(call, kept, entities)
         shown: list[tuple[ExposedEntity, KeptPicture]] = []
         if "at" not in call.arguments:

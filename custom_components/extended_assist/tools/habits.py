@@ -33,7 +33,7 @@ from ..habits.left_on import was_left_on
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read, ready_recorder
 from ..results import ToolError, format_minute, size
-from ..simulation.historical_state import NotReplayableError, RehearsalOutcome
+from ..simulation.historical_state import NotReplayableError, SimulationOutcome
 from ..simulation.run import Rehearsed, RehearsedSpan, rehearse
 
 _DAYS: Final = 42
@@ -302,7 +302,7 @@ async def _async_told(call: ToolCall, found: FoundHabits, habit: Habit) -> JsonO
     return told
 
 
-def _rehearsed(found: FoundHabits, habit: Habit, outcome: RehearsalOutcome) -> str:
+def _rehearsed(found: FoundHabits, habit: Habit, outcome: SimulationOutcome) -> str:
     """Return how often the automation would have been right."""
     by_hand = found.changes.by_hand(habit.does)
 

@@ -21,9 +21,9 @@ from ..exposure.entities import Exposure, NotExposedError, is_secret_text
 from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..memory.editing import keep_subjects, to_change
 from ..memory.fact import MAX_WORDS, Fact, one_line
-from ..memory.ownership import Ears, Writer, async_check_ears, async_check_writer, check_guests
+from ..memory.ownership import FactAccess, Writer, async_check_access, async_check_writer, check_guests
 from ..memory.prompt import async_told_facts
-from ..memory.references import async_told, look_up
+from ..memory.references import async_visible_facts, look_up
 from ..memory.rows import async_find, async_near, async_row, read_until
 from ..memory.store import Memory, async_get_memory, is_any_own
 from ..results import FreeTextError, ToolError, format_time, size
@@ -137,9 +137,9 @@ class RecallTool(ExtendedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Return the best matches, or the newest facts."""
-        ears = await async_check_ears(call.hass, call.caller, call.options)
+        ears = await async_check_access(call.hass, call.caller, call.options)
         heard = filter(ears.hears, (await async_get_memory(call.hass)).held)
-        told = await async_told(call.hass, call.exposure, heard)
+        told = await async_visible_facts(call.hass, call.exposure, heard)
         if about := call.arguments.get("about"):
             told = await _async_about(call, told, about)
         if words := call.arguments.get("words"):
@@ -161,7 +161,7 @@ class RecallTool(ExtendedTool):
         authors = [fact.author for fact in found[: len(rows)]]
         return marked(answer, when=await async_are_others(call.hass, ears.user_id, authors))
 
-    async def async_told(self, hass: HomeAssistant, caller: Caller) -> str:
+    async def async_prompt_facts(self, hass: HomeAssistant, caller: Caller) -> str:
         """Return the facts that a prompt has now."""
         try:
             options = self._options.as_of_now(hass)
@@ -192,7 +192,7 @@ async def _async_wanted(call: ToolCall) -> _Wanted:
     """Return the requested change; raises ToolError if it is impossible or unclear."""
     given = call.arguments
     writer = await async_check_writer(call.hass, call.caller, call.options)
-    ears = await async_check_ears(call.hass, call.caller, call.options)
+    ears = await async_check_access(call.hass, call.caller, call.options)
     memory = await async_get_memory(call.hass)
     wanted = _Wanted(writer)
     if given.get("fact", "").strip():
@@ -274,10 +274,10 @@ async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> No
         )
 
 
-async def _async_changeable(call: ToolCall, memory: Memory, ears: Ears, writer: Writer) -> list[Fact]:
+async def _async_changeable(call: ToolCall, memory: Memory, ears: FactAccess, writer: Writer) -> list[Fact]:
     """Return the facts that the caller may see and change."""
     facts = (fact for fact in memory.held if ears.hears(fact) and writer.may_change(fact))
-    return await async_told(call.hass, call.exposure, facts)
+    return await async_visible_facts(call.hass, call.exposure, facts)
 
 
 def _find(known: list[Fact], wanted: str) -> Fact:

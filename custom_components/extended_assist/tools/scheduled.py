@@ -27,13 +27,13 @@ from ..const import CONF_FAMILIES, DOMAIN
 from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError
 from ..scheduled.creation import async_keep, owner_of
-from ..scheduled.description import async_plan_task, async_prepare, described_task, entity_ids_of, told_shortly
+from ..scheduled.description import async_plan_task, async_prepare, describe_task, entity_ids_of, short_description
 from ..scheduled.manager import async_get_scheduled_tasks
 from ..scheduled.ownership import async_check_change
 from ..scheduled.parser import async_read_audience, async_read_conditions, async_read_until, async_read_when
 from ..scheduled.parts import chained
-from ..scheduled.phrases import told_next
-from ..scheduled.run import told_begun
+from ..scheduled.phrases import full_weekday_and_time
+from ..scheduled.run import describe_started
 from ..scheduled.scheduled_task import MAX_WORDS, ScheduledTask, What
 from ..scheduled.store import async_take_turn
 from .scheduled_answers import MAX_NAME, async_listed, async_visible, told
@@ -158,15 +158,15 @@ class PendingTool(ExtendedTool):
         what = f"{verb}: something for later"
         if before:
             call.recording.changes.append(Change(WISH_CHANGED, what, before[0] | {"later_parts": before[1:]}))
-        begun = {} if changed.is_standing else told_begun(runs, changed, call.exposure, earlier)
+        begun = {} if changed.is_standing else describe_started(runs, changed, call.exposure, earlier)
         # Prepared words say nothing of what had begun.
         call.recording.is_complete = not begun
         answer: JsonObjectType = begun | {
             _CHANGED[verb]: task.id,
-            "what": described_task(call.hass, call.exposure, task),
+            "what": describe_task(call.hass, call.exposure, task),
         }
         if changed.is_standing and (moment := changed.next_moment) is not None:
-            answer["next"] = told_next(moment)
+            answer["next"] = full_weekday_and_time(moment)
             call.recording.due = Due(moment)
         is_other = await async_are_others(call.hass, call.caller.user_id, [task.author])
         return marked(answer, when=is_other)
@@ -177,7 +177,7 @@ class PendingTool(ExtendedTool):
         if (asked := await _async_asked(call)) is None:
             return Plan((), "List what is pending")
         verb, task, seconds = asked
-        words = f"{verb.capitalize()}: {described_task(call.hass, call.exposure, task)}"
+        words = f"{verb.capitalize()}: {describe_task(call.hass, call.exposure, task)}"
         data = {"id": task.id} | ({"seconds": seconds} if verb == "snooze" else {})
         steps: tuple[Step, ...] = (Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(task)), data, words),)
         if verb == "snooze" and task.agreed and task.is_standing and not task.progress.times and task.progress.due:
@@ -215,7 +215,7 @@ async def _async_task(call: ToolCall) -> tuple[ScheduledTask, int]:
     )
     if when.triggers and when.rule is None and task.until.moment is None and task.until.times is None:
         task.until.times = 1  # What is to happen each time, for good, is an automation.
-    task.name = task.name or told_shortly(what)[:MAX_NAME]
+    task.name = task.name or short_description(what)[:MAX_NAME]
     if task.until.done and not any(part.say or part.ask for part in what.parts):
         raise ToolError("until: nothing is said that could be done. Give say as well.")
     await async_prepare(call.exposure, task)

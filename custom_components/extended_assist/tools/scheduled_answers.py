@@ -14,19 +14,19 @@ from ..ha_compat.conversation import TIMER_DATA
 from ..results import format_duration, format_time, size
 from ..scheduled.description import (
     async_prepare,
-    described_task,
-    is_told,
+    describe_audience,
+    describe_conditions,
+    describe_content,
+    describe_end,
+    describe_task,
+    is_task_visible,
     seen,
-    told_audience,
-    told_conditions,
-    told_shortly,
-    told_until,
-    told_what,
+    short_description,
 )
 from ..scheduled.manager import async_get_scheduled_tasks
 from ..scheduled.ownership import async_may_see
-from ..scheduled.parser import told_when
-from ..scheduled.phrases import told_next
+from ..scheduled.parser import describe_when
+from ..scheduled.phrases import full_weekday_and_time
 from ..scheduled.scheduled_task import ScheduledTask
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ def told(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
     hass, exposure = call.hass, call.exposure
     parts: dict[str, Any] = {
         "name": seen(exposure, task.name),
-        "when": told_when(hass, exposure, task.when),
-        "next": told_next(task.next_moment) if task.next_moment is not None else "",
-        "only": told_conditions(hass, exposure, task.conditions),
-        "what": told_what(hass, exposure, task.what),
-        "for": told_audience(hass, exposure, task.audience),
-        "until": told_until(task.until),
+        "when": describe_when(hass, exposure, task.when),
+        "next": full_weekday_and_time(task.next_moment) if task.next_moment is not None else "",
+        "only": describe_conditions(hass, exposure, task.conditions),
+        "what": describe_content(hass, exposure, task.what),
+        "for": describe_audience(hass, exposure, task.audience),
+        "until": describe_end(task.until),
     }
-    if task.name == told_shortly(task.what)[:MAX_NAME]:
+    if task.name == short_description(task.what)[:MAX_NAME]:
         del parts["name"]
     if task.when.watch is not None:
         del parts["next"]
@@ -64,7 +64,9 @@ def told(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
 async def async_visible(call: ToolCall, tasks: Iterable[ScheduledTask]) -> list[ScheduledTask]:
     """Return the tasks that the caller may see."""
     return [
-        task for task in tasks if await async_may_see(call.hass, task, call.caller) and is_told(call.exposure, task)
+        task
+        for task in tasks
+        if await async_may_see(call.hass, task, call.caller) and is_task_visible(call.exposure, task)
     ]
 
 
@@ -78,7 +80,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     past = [_ended_row(call, task) for task in ended[:MAX_TOLD_ENDED]]
     rows, past = [[row for row in each if _is_about(row, words)] for each in (rows, past)]
     past = _fitting(past, room // 3)
-    timers = told_timers(call.hass, call.exposure, call.caller.device_id)
+    timers = describe_timers(call.hass, call.exposure, call.caller.device_id)
     timers = _fitting([timer for timer in timers if _is_about(timer, words)], room // 3)
     kept = _fitting(rows, room - size(past) - size(timers))
     answer: JsonObjectType = {"pending": [*kept]}
@@ -119,7 +121,7 @@ def _ended_row(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
     return {
         "id": task.id,
         "at": format_time(task.progress.ended or 0),
-        "what": described_task(call.hass, call.exposure, task),
+        "what": describe_task(call.hass, call.exposure, task),
         "result": call.exposure.visible_value(task.progress.result or "") or _HIDDEN,
     }
 
@@ -141,7 +143,7 @@ def _fitting(rows: list[JsonObjectType], room: int) -> list[JsonObjectType]:
 
 
 @callback
-def told_timers(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> list[dict[str, Any]]:
+def describe_timers(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> list[dict[str, Any]]:
     """Return the timers of a device, next first; none without a device."""
     manager: TimerManager | None = hass.data.get(TIMER_DATA)
     if device_id is None or manager is None:

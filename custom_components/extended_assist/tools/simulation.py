@@ -42,7 +42,7 @@ from ..recorder import async_read
 from ..recorder.periods import END, START, time_span
 from ..results import ToolError, format_minute, size, texts_in
 from ..simulation.calendars import async_events, calendar_triggers
-from ..simulation.historical_state import NotReplayableError, RehearsalOutcome
+from ..simulation.historical_state import NotReplayableError, SimulationOutcome
 from ..simulation.report import MOST, remark_of, told
 from ..simulation.row_reader import switched_elsewhere
 from ..simulation.run import Rehearsed, RehearsedSpan, rehearse
@@ -123,7 +123,7 @@ class RehearseAutomationTool(ExtendedTool):
         return marked(answer, when=subject.has_free_text)
 
 
-def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
+def _heading(span: RehearsedSpan, outcome: SimulationOutcome) -> JsonObjectType:
     """Return the simulated span."""
     answer: JsonObjectType = {"start": format_minute(span.start), "end": format_minute(span.end)}
     if outcome.since is None:
@@ -318,7 +318,7 @@ def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
         _check_attributes(item, uses)
 
 
-async def async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
+async def async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> SimulationOutcome:
     """Return the result of a simulation; raises ToolError with the parts that cannot be simulated."""
     start, end = span.start, span.end
     events = await async_events(call.hass, call.exposure, subject.config, start, end)

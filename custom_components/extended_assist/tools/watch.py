@@ -21,13 +21,13 @@ from ..calls.policy import Tier
 from ..calls.visible_text import name_shown
 from ..cameras.description import SightedTool
 from ..cameras.snapshot import SOURCES, async_may_see
-from ..claude.vision_model import check_eyes, thought_of_look
+from ..claude.vision_model import check_vision_model, thought_of_look
 from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure.entities import ExposedEntity
 from ..results import ToolError, format_duration
 from ..scheduled.camera_watch import tokens_of_look
 from ..scheduled.creation import async_keep, owner_of
-from ..scheduled.description import told_audience
+from ..scheduled.description import describe_audience
 from ..scheduled.parser import async_read_audience
 from ..scheduled.phrases import say
 from ..scheduled.scheduled_task import MAX_WORDS, ScheduledTask, Watch, What, When
@@ -110,7 +110,7 @@ class WatchTool(SightedTool):
         """Return the plan of the watch, with its cost."""
         task, watch, _ = await _async_task(call)
         names = ", ".join(name_shown(entity) for entity in filter(None, map(call.exposure.entity, watch.entity_ids)))
-        audience = told_audience(call.hass, call.exposure, task.audience)
+        audience = describe_audience(call.hass, call.exposure, task.audience)
         words = (
             f"Look at {names} every {format_duration(watch.every)} for {format_duration(call.arguments['lasts'])}, and say"
             f"{f' (to {audience})' if audience else ''} once this is to be seen: {watch.see}"
@@ -162,7 +162,7 @@ async def _async_task(call: ToolCall) -> tuple[ScheduledTask, Watch, int]:
     entry = call.hass.config_entries.async_get_entry(owner.entry_id)
     if entry is not None and WISHES not in entry.options.get(CONF_FAMILIES, (WISHES,)):
         raise ToolError("Doing things later is turned off in the options of Extended Assist. Tell the user.")
-    check_eyes(call)
+    check_vision_model(call)
     see, words = " ".join(given["see"].split()).rstrip("."), " ".join(given.get("say", "").split())
     if not 0 < len(see) <= _MAX_SEE or len(words) > MAX_WORDS:
         raise ToolError(f"Give what is to be seen in up to {_MAX_SEE} characters, and say in up to {MAX_WORDS}.")

@@ -11,16 +11,16 @@ from ..calls.plan import Plan, Step
 from ..confirmation.untrusted_text import async_are_others, marked
 from ..const import DOMAIN
 from ..memory.fact import Fact
-from ..memory.ownership import async_check_ears, async_check_writer
-from ..memory.references import is_told as is_fact_told
+from ..memory.ownership import async_check_access, async_check_writer
+from ..memory.references import is_fact_visible
 from ..memory.store import Memory, async_get_memory
 from ..results import OverError, ToolError
-from ..scheduled.description import async_plan_task, async_prepare, described_task, entity_ids_of, is_told
+from ..scheduled.description import async_plan_task, async_prepare, describe_task, entity_ids_of, is_task_visible
 from ..scheduled.due_times import next_moment
 from ..scheduled.manager import async_get_scheduled_tasks
 from ..scheduled.migration import task_of
 from ..scheduled.ownership import async_check_change
-from ..scheduled.run import told_begun
+from ..scheduled.run import describe_started
 from ..scheduled.scheduled_task import ScheduledTask, read_stored
 
 _TAKEN_BACK = "taken back"
@@ -37,9 +37,9 @@ async def async_undo_task(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
     if task is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, task)
-    begun = told_begun(runs, task, call.exposure, earlier)
+    begun = describe_started(runs, task, call.exposure, earlier)
     how = ", though it had begun already" if begun else ""
-    return begun | {"undone": f"ended{how}: {described_task(call.hass, call.exposure, task)}"}, True
+    return begun | {"undone": f"ended{how}: {describe_task(call.hass, call.exposure, task)}"}, True
 
 
 async def async_restore_task(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
@@ -50,7 +50,7 @@ async def async_restore_task(call: ToolCall, change: Change) -> tuple[JsonObject
     tasks, task = await async_get_scheduled_tasks(call.hass), before(change)
     await async_check_change(call.hass, task, call.caller.user_id)
     await async_prepare(call.exposure, task)
-    what = described_task(call.hass, call.exposure, task)
+    what = describe_task(call.hass, call.exposure, task)
     if not task.is_standing:
         await tasks.async_end(task.id, task.progress.result or _TAKEN_BACK)
         return {"undone": f"no more put off: {what}"}, True
@@ -71,10 +71,14 @@ async def async_plan_undo_task(call: ToolCall, change: Change, sentence: str) ->
     if change.kind in (SCHEDULED, WISH):
         tasks = await async_get_scheduled_tasks(call.hass)
         task = tasks.find(change.details["id"])
-        if task is None or not (task.is_standing or tasks.parts_of(task.id)) or not is_told(call.exposure, task):
+        if (
+            task is None
+            or not (task.is_standing or tasks.parts_of(task.id))
+            or not is_task_visible(call.exposure, task)
+        ):
             return Plan((), sentence, bound_to=change.id)
         await async_prepare(call.exposure, task)
-        words = f"Cancel: {described_task(call.hass, call.exposure, task)}"
+        words = f"Cancel: {describe_task(call.hass, call.exposure, task)}"
         step = Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(task)), {}, words)
         has_free_text = await async_are_others(call.hass, call.caller.user_id, [task.author])
         return Plan((step,), words, bound_to=change.id, has_free_text=has_free_text)
@@ -150,7 +154,7 @@ async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[
     Raises OverError if there are none, and ToolError if the caller may not read or change one of them.
     """
     writer = await async_check_writer(call.hass, call.caller, call.options)
-    ears = await async_check_ears(call.hass, call.caller, call.options)
+    ears = await async_check_access(call.hass, call.caller, call.options)
     added, ended = (
         [fact for one in ids if one and (fact := memory.find(one)) and (fact.ended is None) is holds]
         for ids, holds in (([change.details.get("added")], True), (change.details.get("ended", ()), False))
@@ -167,5 +171,5 @@ async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[
 def _words(call: ToolCall, facts: list[Fact]) -> list[str]:
     """Return the words of facts; a fact about a hidden entity is replaced by a neutral text."""
     return [
-        fact.words if is_fact_told(call.hass, call.exposure, fact) else "one about what is hidden" for fact in facts
+        fact.words if is_fact_visible(call.hass, call.exposure, fact) else "one about what is hidden" for fact in facts
     ]
