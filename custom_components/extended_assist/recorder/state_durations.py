@@ -1,4 +1,4 @@
-"""From the course of states to an account of each; plain arithmetic on a few numbers."""
+"""Compute the durations and changes of each state from sums of rows; plain arithmetic."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -7,18 +7,18 @@ from typing import Any
 from .states import is_gap_value
 
 GAP = 0
-"""The code of states that say nothing."""
+"""The code of states without a value."""
 OTHER = 12
-"""The code of all states beyond the most frequent ones, and of any state that was not expected."""
+"""The code of all states beyond the most frequent ones, and of unexpected states."""
 
 
 class StateCodes(Enum):
-    """How states become codes."""
+    """The ways to map states to codes."""
 
     STATES = "states"
     """Known states, in the order of their codes, from 1."""
     LEARNED = "learned"
-    """The states that occur, by how often they do."""
+    """The states that occur, by frequency."""
     EQUAL = "equal"
     """1 for one state, 2 for any other."""
     BETWEEN = "between"
@@ -27,7 +27,7 @@ class StateCodes(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """How the states of a series become codes."""
+    """The mapping of a series' states to codes."""
 
     kind: StateCodes
     states: tuple[str, ...] = ()
@@ -36,18 +36,18 @@ class Coding:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the statement."""
+        """Return the parameters for the statement."""
         if self.kind is StateCodes.EQUAL:
             return {"wanted": self.states[0]}
         return {"above": self.above, "below": self.below} if self.kind is StateCodes.BETWEEN else {}
 
     @property
     def statement_states(self) -> tuple[str, ...]:
-        """Return the states that are part of the statement itself."""
+        """Return the states that are literals in the statement."""
         return self.states if self.kind is StateCodes.STATES else ()
 
     def knowing(self, value: str | None) -> Coding:
-        """Return a coding that also names a state that was not among the rows."""
+        """Return a coding that also has a code for another state."""
         listed = self.kind in (StateCodes.STATES, StateCodes.LEARNED)
         if value is None or not listed or self.code(value) != OTHER or len(self.states) >= OTHER - 1:
             return self
@@ -71,7 +71,7 @@ class Coding:
 
 @dataclass(frozen=True, slots=True)
 class StateDuration:
-    """How long one state held in the turns that ended; durations in seconds, times in seconds since the epoch."""
+    """The completed periods of one state; durations in seconds, times in seconds since the epoch."""
 
     state: int
     count: int
@@ -82,7 +82,7 @@ class StateDuration:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How often, first and last, a state followed another one; a gap in between does not matter."""
+    """The number, first and last time of changes to a state; gaps in between are ignored."""
 
     state: int
     count: int
@@ -92,33 +92,33 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How states took turns among rows."""
+    """The changes of states among rows."""
 
     turns: list[StateDuration]
     beginnings: list[Beginning]
     state: int
-    """What held when the rows ended."""
+    """The state at the end of the rows."""
     since: float
     before: int | None = None
-    """What held before that, if anything is known."""
+    """The state before that, if it is known."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What is known of one state in a span; durations in seconds, times in seconds since the epoch."""
+    """The totals of one state in a span; durations in seconds, times in seconds since the epoch."""
 
     turns: int = 0
-    """How many stretches there were, a gap ending one."""
+    """The number of periods; a gap ends a period."""
     total: float = 0
     longest: float = 0
     longest_start: float = 0
     began: int = 0
-    """How often it followed another state, a gap in between or not."""
+    """The number of changes to it from another state, with or without a gap in between."""
     first_began: float | None = None
     last_began: float | None = None
 
     def add(self, total: float, longest: float, start: float, count: int = 1) -> None:
-        """Add stretches."""
+        """Add periods."""
         self.turns += count
         self.total += total
         if longest > self.longest:
@@ -133,7 +133,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """The state of the state machine: newer than the database by the few seconds between two commits."""
+    """The current state: a few seconds newer than the database, which is written at intervals."""
 
     since: float
     value: str
@@ -141,12 +141,12 @@ class Live:
 
 @dataclass(slots=True)
 class StateAccount:
-    """How the states of an entity took turns."""
+    """The durations and changes of an entity's states."""
 
     coding: Coding
     min_seconds: float
     tallies: dict[int, Tally] = field(default_factory=dict)
-    """By code. Only stretches of at least min_seconds are in turns, total and longest."""
+    """By code. Periods below min_seconds are not in turns, total and longest."""
 
     def tally(self, code: int) -> Tally:
         """Return the tally of a code."""
@@ -154,18 +154,18 @@ class StateAccount:
 
     @property
     def changes(self) -> int:
-        """Return how often a state followed another one; a gap is no state."""
+        """Return the number of changes between states; gaps are ignored."""
         return sum(tally.began for tally in self.tallies.values())
 
     def turn(self, code: int, start: float, end: float) -> None:
-        """Add a single turn."""
+        """Add one period."""
         if end - start >= self.min_seconds:
             self.tally(code).add(end - start, end - start, start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:
-    """What holds at the edges of a span."""
+    """The values at the start and end of a span."""
 
     start: float
     end: float
@@ -175,7 +175,7 @@ class Edges:
 
 
 def account(coding: Coding, course: Course | None, edges: Edges, min_seconds: float = 0) -> StateAccount:
-    """Add the live state, which began when the rows ended, to their course; without rows, one state held all along."""
+    """Add the current state, which began at the end of the rows, to their totals; without rows, one state lasted all along."""
     coding = coding.knowing(edges.live.value if edges.live else edges.first)
     result = StateAccount(coding, min_seconds)
     code, since, before = coding.code(edges.first), edges.start, None

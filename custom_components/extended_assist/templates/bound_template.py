@@ -1,7 +1,7 @@
-"""Templates that Home Assistant renders while it runs what a model or a user wrote: over exposed entities, within limits.
+"""Templates that Home Assistant renders while it runs a model's or user's sequence: over exposed entities, with limits.
 
-Home Assistant renders on its event loop, where nothing can be interrupted. So the budget of a rendering looks at the clock,
-and counts the work of the event loop's thread: how busy the machine is otherwise is not the template's doing.
+Home Assistant renders on its event loop, where nothing can be interrupted. So the budget of a rendering checks the
+processor time of the event loop's thread, which does not depend on other load of the machine.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,13 +33,13 @@ from .render import check_length, explain
 from .state_proxies import TemplateHome, TemplateState
 
 RENDERING_TIME: Final = 0.25
-"""Seconds of processor time of one rendering."""
+"""The most seconds of processor time of one rendering."""
 RUN_TIME: Final = 5.0
-"""Seconds of processor time of all renderings of one run."""
+"""The most seconds of processor time of all renderings of one run."""
 
 _COMPILED = 256
 type Compiled = tuple[CodeType, frozenset[str]]
-"""The code of a template, and the variables that it uses."""
+"""The code of a template and its variables."""
 _AS_THEY_ARE = (str, int, float, bool, date, time, timedelta, type(None))
 
 
@@ -47,7 +47,7 @@ _collector = threading.local()
 
 
 def _time_collector(phase: str, _: dict[str, int]) -> None:
-    """Add the processor time of garbage collections in this thread: a large one takes longer than a template may."""
+    """Measure the processor time of garbage collections in this thread: a large one exceeds a template's limit."""
     if phase == "start":
         _collector.started = thread_time()
     elif (started := getattr(_collector, "started", None)) is not None:
@@ -60,10 +60,10 @@ def _work_time() -> float:
 
 
 class WorkBudget(Budget):
-    """A budget whose seconds are the processor time of its thread, without garbage collections."""
+    """A budget of processor time of its thread, without garbage collections."""
 
     def __init__(self, seconds: float) -> None:
-        """Start with everything."""
+        """Start with the full budget."""
         super().__init__(seconds)
         if _time_collector not in gc.callbacks:
             gc.callbacks.append(_time_collector)
@@ -71,7 +71,7 @@ class WorkBudget(Budget):
 
     @override
     def tick(self) -> None:
-        """Raise TooLongError when the work is too much; no thread works for longer than the clock says."""
+        """Raise TooLongError beyond the limit; the wall clock is checked first, because it is cheaper."""
         if self._clock() > self._ends:
             left = self._seconds - (_work_time() - self._started)
             if left <= 0:
@@ -80,23 +80,23 @@ class WorkBudget(Budget):
 
     @override
     def seconds(self, most: float) -> float:
-        """The seconds that one operation may take; raises TooLongError when the work is too much."""
+        """Return the remaining seconds for one operation; raises TooLongError if there are none."""
         self.tick()
         return super().seconds(most)
 
 
 class TemplateRun:
-    """What all templates of one run share: who may see, how long they may take, and which variables are responses."""
+    """The data that all templates of one run share: the exposure, the time limit, and the variables with responses."""
 
     def __init__(self, hass: HomeAssistant, assistant: str, written: frozenset[str] = frozenset()) -> None:
-        """Take the assistant whose exposure counts, and entities that the user wrote, of which answers may tell."""
+        """Store the assistant, and the entities that the user wrote, which responses may name."""
         self.hass = hass
         self.responses: set[str] = set()
-        """The names of variables that hold what actions answered."""
+        """The names of variables with responses of actions."""
         self.has_free_text = False
         """True once a template of this run has read free text."""
         self.computed: dict[str, Any] = {}
-        """What variables were set to last by the templates of this run, which can make only what may be seen."""
+        """The last values of variables from templates of this run, which contain exposed data only."""
         self._assistant = assistant
         self._written = written
         self._left = RUN_TIME
@@ -104,26 +104,26 @@ class TemplateRun:
         self._code: dict[str, Compiled] = {}
 
     def compile(self, templates: Iterable[str]) -> None:
-        """Compile templates beside the event loop, before they are needed there; raises ToolError."""
+        """Compile templates outside of the event loop, before they are needed there; raises ToolError."""
         self._code |= {template: compiled(template) for template in templates}
 
     def code(self, template: str) -> Compiled:
-        """The code of a template; raises ToolError for one that cannot be compiled."""
+        """Return the code of a template; raises ToolError if it cannot be compiled."""
         return self._code.get(template) or compiled(template)
 
     def exposure(self) -> Exposure:
-        """What may be seen now."""
+        """Return the current exposure."""
         return Exposure(self.hass, self._assistant)
 
     def told(self, value: Any) -> Any:
-        """A variable as it may be told."""
+        """Return the visible part of a variable."""
         exposure = AnswerExposure(self.hass, self._assistant, self._written)
         # Of what templates made, a text that only looks like a name must not be told differently when that exists.
         is_computed = any(value is made for made in self.computed.values())
         return plain(exposure, value) if is_computed else visible_response(exposure, value)
 
     def seconds(self) -> float:
-        """The seconds that a rendering may take; raises TemplateError when none are left."""
+        """Return the seconds for a rendering; raises TemplateError if none are left."""
         if self._left <= 0:
             raise TemplateError(f"The templates of this run took more than {RUN_TIME:g} seconds together")
         return min(RENDERING_TIME, self._left)
@@ -133,7 +133,7 @@ class TemplateRun:
         self._left -= seconds
 
     def view(self, home: TemplateHome, name: str, value: Any) -> Any:
-        """A variable as a template may see it."""
+        """Return a variable as a template may see it."""
         if name not in self.responses or self.computed.get(name) is value:
             return _view(home, value)
         if (known := self._answers.get(name)) is None or known[0] is not value:
@@ -142,17 +142,17 @@ class TemplateRun:
 
 
 class BoundVariables(ScriptVariables):
-    """Variables of a script, made by bound templates."""
+    """Variables of a script with bound templates."""
 
     def __init__(self, variables: dict[str, Any], run: TemplateRun) -> None:
-        """Take variables with bound templates."""
+        """Store variables with bound templates."""
         super().__init__(variables)
         self._run = run
 
     @override
     @callback
     def async_simple_render(self, run_variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Render, and remember what was made."""
+        """Render and store the results."""
         made = super().async_simple_render(run_variables)
         self._run.computed |= made
         return made
@@ -160,19 +160,19 @@ class BoundVariables(ScriptVariables):
     @override
     @callback
     def async_render(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Render, and remember what was made."""
+        """Render and store the results."""
         made = super().async_render(*args, **kwargs)
         self._run.computed |= {name: made[name] for name in self.variables}
         return made
 
 
 class BoundTemplate(Unlogged, Template):
-    """A template of Home Assistant that is rendered by our environment, whoever renders it."""
+    """A template of Home Assistant that always renders in our environment."""
 
     __slots__ = ("_bound_code", "_names", "_run")
 
     def __init__(self, template: str, run: TemplateRun) -> None:
-        """Compile the template; raises ToolError for one that cannot be."""
+        """Compile the template; raises ToolError if that is not possible."""
         super().__init__(template, run.hass)
         self.template = UnloggedText(self.template)
         self._run = run
@@ -183,14 +183,14 @@ class BoundTemplate(Unlogged, Template):
 
     @override
     def ensure_valid(self) -> None:
-        """Do nothing: it was compiled when it was made."""
+        """Do nothing: the template is already compiled."""
 
     @override
     @callback
     def async_render(
         self, variables: TemplateVarsType = None, parse_result: bool = True, *args: Any, **kwargs: Any
     ) -> Any:
-        """Render over what is exposed now, with views of the variables."""
+        """Render with the current exposure and with views of the variables."""
         if self._bound_code is None:
             return super().async_render(None, parse_result)
         started, limit = _work_time(), self._run.seconds()
@@ -213,7 +213,7 @@ class BoundTemplate(Unlogged, Template):
     @override
     @callback
     def async_render_to_info(self, *args: Any, **kwargs: Any) -> RenderInfo:
-        """Render and tell what it looked at; of one that failed too, not the whole home is to be followed."""
+        """Render and return the entities that were read; after an error, no further entities are followed."""
         info = super().async_render_to_info(*args, **kwargs)
         if info.exception is not None:
             info.filter = info.filter_lifecycle = frozenset(info.entities).__contains__
@@ -221,24 +221,24 @@ class BoundTemplate(Unlogged, Template):
 
     @override
     def _ensure_compiled(self, *args: Any, **kwargs: Any) -> jinja2.Template:
-        """Refuse every other way to render."""
+        """Refuse all other ways to render."""
         raise TemplateError("This template cannot be rendered in this way")
 
 
 @cache
 def _environment() -> ExposedEnvironment:
-    """The environment that all such renderings share; it holds nothing of a home."""
+    """Return the environment that all such renderings share; it has no data of a home."""
     return ExposedEnvironment()
 
 
 def environment_for(home: TemplateHome) -> ExposedEnvironment:
-    """The environment of one rendering."""
+    """Return the environment of one rendering."""
     return _environment().for_rendering(home)
 
 
 @lru_cache(_COMPILED)
 def compiled(template: str) -> Compiled:
-    """The code of a template and the variables that it uses; raises ToolError for one that cannot be compiled."""
+    """Return the code of a template and its variables; raises ToolError if it cannot be compiled."""
     check_length(template)
     here = _environment()
     try:
@@ -249,9 +249,9 @@ def compiled(template: str) -> Compiled:
 
 
 def _view(home: TemplateHome, value: Any) -> Any:
-    """A variable as plain data, in which states are views of exposed entities.
+    """Return a variable as plain data, with views of exposed entities in place of states.
 
-    Texts stay as they are: what a template computed may look like an id, and whether that exists must make no difference.
+    Texts are unchanged: a computed text may look like an entity id, and the result must not depend on whether that exists.
     """
     match value:
         case State():

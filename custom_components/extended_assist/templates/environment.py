@@ -1,7 +1,7 @@
-"""The template environment: pure functions of Home Assistant, listed by name, and our own for what is in the home.
+"""The template environment: pure functions of Home Assistant, listed by name, and our own functions for the home.
 
-Nothing in it grows, loops or nests beyond the limits of the rendering's budget: what templates make is measured where the
-code generator, the operators and the calls below make it, and what filters make in `measures`.
+The rendering's budget limits the size, loops and nesting of all values: values of expressions are measured by the code
+generator, operators and calls here, and those of filters in `measures`.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ _NOTES = 10
 _CLASS = re.compile(r"'[\w.]+\.(\w+) object'")
 _UNBOUND = (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType)
 undefined_names: ContextVar[dict[str, None] | None] = ContextVar("undefined_names", default=None)
-"""Jinja's messages about undefined names, of the rendering in this thread."""
+"""Jinja's messages about undefined names in this thread's rendering."""
 
 FUNCTIONS: tuple[TemplateFunction, ...] = (
     *states.FUNCTIONS,
@@ -47,7 +47,7 @@ _FORMAT = re.compile(r"[@=<>!]?(?:\d{0,3}[a-zA-Z?]){1,16}")
 
 
 def pack(_: Budget, value: Any, format_string: str) -> bytes | None:
-    """A value as bytes, or None where the format does not fit it."""
+    """Return a value as bytes, or None if the format does not fit."""
     try:
         return packed(_checked(format_string), value)
     except error:
@@ -55,7 +55,7 @@ def pack(_: Budget, value: Any, format_string: str) -> bytes | None:
 
 
 def unpack(_: Budget, value: Any, format_string: str, offset: int = 0) -> Any:
-    """The first value in bytes, or None where the format does not fit them."""
+    """Return the first value of bytes, or None if the format does not fit."""
     try:
         return unpack_from(_checked(format_string), value, offset)[0]
     except error:
@@ -63,7 +63,7 @@ def unpack(_: Budget, value: Any, format_string: str, offset: int = 0) -> Any:
 
 
 def _checked(format_string: Any) -> str:
-    """The format, if what it describes is small."""
+    """Return a struct format after a check of its size."""
     if not isinstance(format_string, str) or not _FORMAT.fullmatch(format_string):
         raise TemplateError("The format is not one of bytes, such as '>h', or describes too many")
     return format_string
@@ -73,7 +73,7 @@ STRUCTS = {"pack": pack, "unpack": unpack}
 
 
 class TemplateNamespace(Namespace):
-    """A namespace that is not written out: namespaces may hold each other in circles."""
+    """A namespace without a text form: namespaces may contain each other in circles."""
 
     @override
     def __repr__(self) -> str:
@@ -88,10 +88,10 @@ class ExposedContext(BudgetedContext):
 
 
 class MeasuredCode(CodeGenerator):
-    """Compiles a template so that every collection and joined text is measured, and every loop looks at the clock."""
+    """Compiles templates so that every collection and joined text is measured, and every loop checks the clock."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Begin with no loop."""
+        """Start outside of any loop."""
         super().__init__(*args, **kwargs)
         self._iterated: Node | None = None
 
@@ -139,16 +139,16 @@ class MeasuredCode(CodeGenerator):
         self.write("))")
 
     def _measured(self, visit: Callable[[Any, Frame], None], node: Node, frame: Frame) -> None:
-        """Write an expression inside a measurement."""
+        """Write an expression inside a call of the measuring function."""
         self.write("environment.budget.check(")
         visit(node, frame)
         self.write(")")
 
 
 class ExposedEnvironment(BudgetedEnvironment):
-    """The environment of all renderings; `for_rendering` gives one its home and budget.
+    """The environment of all renderings; `for_rendering` adds a home and a budget.
 
-    Made without Home Assistant, so that neither its functions nor the loader of the user's own templates can be reached.
+    It has no hass, so Home Assistant's functions and the loader of the user's own templates cannot be reached.
     """
 
     code_generator_class = MeasuredCode
@@ -157,7 +157,7 @@ class ExposedEnvironment(BudgetedEnvironment):
     home: TemplateHome
 
     def __init__(self) -> None:
-        """List what is available."""
+        """Define the available functions, filters and tests."""
         super().__init__(None, limited=True)
         self.undefined = make_logging_undefined(False, _note_undefined)  # noqa: FBT003 - as Home Assistant declares it
         # Nothing is computed while compiling: it would not be measured, and compiled templates serve later renderings.
@@ -255,7 +255,7 @@ class ExposedEnvironment(BudgetedEnvironment):
 
     @override
     def concat(self, parts: Iterable[str]) -> str:
-        """Return the parts of a finished text, a macro or a block as one."""
+        """Join the parts of a finished text, a macro or a block."""
         kept, size = [], 0
         for part in parts:
             size += len(part)
@@ -267,19 +267,19 @@ class ExposedEnvironment(BudgetedEnvironment):
 
 
 def readable(message: str) -> str:
-    """A message of Jinja without the modules of our classes."""
+    """Return a message of Jinja without the module names of our classes."""
     return _CLASS.sub(r"'\1'", message)
 
 
 def _note_undefined(_level: int, message: str) -> None:
-    """Store a message about an undefined name, where the rendering collects them."""
+    """Store a message about an undefined name, if the rendering collects them."""
     message = readable(message)
     if (notes := undefined_names.get()) is not None and len(notes) < _NOTES:
         notes[message] = None
 
 
 def _home_function(function: TemplateFunction) -> Callable[..., Any]:
-    """Return a function as templates call it: it finds the home of the rendering by itself."""
+    """Return a template function that gets the home from the rendering."""
 
     @pass_context
     def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
@@ -293,7 +293,7 @@ def _home_function(function: TemplateFunction) -> Callable[..., Any]:
 
 
 def _budgeted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ours that takes the budget first, as templates call it."""
+    """Return a template function that gets the budget from the rendering."""
 
     @pass_context
     def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
@@ -305,25 +305,25 @@ def _budgeted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @pass_context
 def now(context: ExposedContext) -> datetime:
-    """The moment of the rendering, in local time: a clock that went on would tell how long each step took."""
+    """Return the time of the rendering in local time; it is constant, because a running clock would reveal how long steps take."""
     return dt_util.as_local(_moment(context))
 
 
 @pass_context
 def utcnow(context: ExposedContext) -> datetime:
-    """The moment of the rendering, in UTC."""
+    """Return the time of the rendering in UTC."""
     return _moment(context)
 
 
 def _moment(context: ExposedContext) -> datetime:
-    """The moment of the rendering; who follows the template is told that it reads the clock."""
+    """Return the time of the rendering, and note that the template depends on the time."""
     if (info := render_info_cv.get()) is not None:
         info.has_time = True
     return context.environment.home.moment
 
 
 def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any]:
-    """Return the function that is applied to every value that is written out, with a measurement around it."""
+    """Return the function for each written value, with a measurement around it."""
 
     @pass_context
     def output(context: ExposedContext, value: Any) -> Any:
@@ -334,5 +334,5 @@ def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any
 
 @pass_context
 def apply(context: ExposedContext, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a function as the sandbox does; Home Assistant's own calls it directly."""
+    """Call a function as Jinja's sandbox does; Home Assistant's environment calls it directly."""
     return context.environment.call(context, function, value, *args, **kwargs)

@@ -1,7 +1,7 @@
-"""The forms of templates that may be written to run later: what each name stands for, and what may be called with what.
+"""The allowed constructs of templates that are stored to run later: the form of each name, and the allowed calls.
 
-Such templates run in Home Assistant's full environment, which sees the whole home. What is not in these tables is refused,
-also what a later version adds.
+Such templates run in Home Assistant's full environment, which can read the whole home. Anything that is not in these tables
+is refused, also what a later version of Home Assistant adds.
 """
 
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ def _words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an expression stands for: a value that may be used in any way, or an object of which only parts may be named."""
+    """The kind of an expression: a plain value with any use, or an object with some allowed parts."""
 
     what: str
     parts: Mapping[str, Form] = field(default_factory=dict)
     any_part: bool = False
-    """Whether every part is a value, as in a namespace."""
+    """True if every part is a value, as in a namespace."""
     constant: str = ""
-    """Of a value: the text that it is sure to be."""
+    """The constant text of a value, if it is known."""
     attributes_of: frozenset[str] | None = None
-    """Of what is the attributes of a state: the entities whose it may be, none where they are not known."""
+    """For the attributes of a state, the possible entities; empty if they are unknown."""
 
 
 PLAIN: Final = Form("a value")
-"""Texts, numbers, moments, and lists and mappings of these: nothing that leads on into the home."""
+"""Texts, numbers, times, and lists and mappings of these: no part of them leads to the home."""
 OPAQUE: Final = Form("an id")
-"""What may be asked for being there, and not be told."""
+"""A value that may be tested for existence only."""
 NAMESPACE: Final = Form("a namespace", any_part=True)
 
 STATE_PARTS = _words("domain entity_id last_changed last_reported last_updated name object_id state state_with_unit")
@@ -39,7 +39,7 @@ _CONTEXT: Final = Form("a context", dict.fromkeys(("id", "parent_id", "user_id")
 
 
 def state_form(entity_ids: frozenset[str]) -> Form:
-    """Return the form of a state of one of these entities; none stand for one that is not known."""
+    """Return the form of a state of some entities; empty means an unknown entity."""
     attributes = Form("all attributes", attributes_of=entity_ids)
     return Form("a whole state", dict.fromkeys(STATE_PARTS, PLAIN) | {"attributes": attributes, "context": _CONTEXT})
 
@@ -64,18 +64,18 @@ TRIGGERS: Mapping[str, frozenset[str]] = {
     "zone": _words("entity_id event from_state to_state zone"),
 }
 DESCRIBED = _CHANGE
-"""What those with a target hand over, such as light.turned_on."""
+"""The trigger data of triggers with a target, such as light.turned_on."""
 _OPEN = frozenset({"device"})
 _STATES = _words("from_state to_state zone")
 _EVENT: Final = Form(
     "a whole event",
     {"data": Form("all data of the event", any_part=True), "event_type": PLAIN, "time_fired": PLAIN},
 )
-"""Only events that tell nothing of the home set off, or those that the user has listed."""
+"""Only events without data of the home, or listed by the user, can trigger."""
 
 
 def trigger_form(kinds: frozenset[str], entity_ids: frozenset[str]) -> Form:
-    """Return the form of `trigger` where one of these kinds sets off; a part counts if it is plain whichever it was."""
+    """Return the form of `trigger` for some kinds of triggers; a part is allowed if it is plain in all of them."""
     known = {kind: TRIGGERS.get(kind, DESCRIBED) for kind in kinds}
     state = state_form(entity_ids)
     parts = dict.fromkeys(TRIGGER_PARTS, PLAIN)
@@ -86,7 +86,7 @@ def trigger_form(kinds: frozenset[str], entity_ids: frozenset[str]) -> Form:
 
 
 def run_names(trigger: Form) -> dict[str, Form]:
-    """Return the names that Home Assistant defines while automations run."""
+    """Return the variables that Home Assistant defines in automations."""
     automation = Form("all attributes", dict.fromkeys(_words("current friendly_name last_triggered max mode"), PLAIN))
     parts = _words("entity_id last_changed last_updated state")
     wait = dict.fromkeys(_words("completed remaining"), PLAIN)
@@ -104,12 +104,12 @@ LOOP: Final = Form(
     dict.fromkeys(_words("depth depth0 first index index0 last length nextitem previtem revindex revindex0"), PLAIN),
 )
 RESPONSES = _words("calendar.get_events todo.get_items weather.get_forecasts")
-"""Actions whose whole response is plain: what their exposed entities hold, without credentials."""
+"""Actions whose whole response is plain: data of exposed entities without credentials."""
 
 ENTITY_FUNCTIONS = _words("area_id area_name floor_id floor_name has_value is_state state_translated states")
-"""What tells of one entity; its id stands first, as a constant, or as the entity_id of what set off."""
+"""Functions of one entity; the first argument is its id as a constant, or the entity_id of the trigger."""
 ATTRIBUTE_FUNCTIONS = _words("is_state_attr state_attr state_attr_translated")
-"""The same of one attribute, whose name stands second, as a constant."""
+"""Functions of one attribute; the second argument is its name as a constant."""
 ENTITY_OPTIONS = _words("rounded with_unit")
 
 CONSTANTS = _words("e pi tau")

@@ -28,20 +28,20 @@ from .states import state_attr_translated, state_translated
 
 _COMPILED = 64
 _OF_THE_PRESENT: Final = frozenset({state_translated, state_attr_translated})
-"""Functions that look at what an entity is now."""
+"""Functions that read current data of an entity."""
 
 
 class NotOfThePastError(Exception):
-    """What a template asks for is not known of a moment of the past; the message names it."""
+    """A template reads something that is not recorded; the message names it."""
 
 
 class RecordedState:
-    """What a variable may hold of the past."""
+    """A recorded state as a variable."""
 
     __slots__ = ()
 
     def as_state(self) -> State:
-        """Return it as Home Assistant's own state."""
+        """Return Home Assistant's state object."""
         raise NotImplementedError
 
 
@@ -51,12 +51,12 @@ class KeptAttributes(dict[str, Any]):
     __slots__ = ("_unkept",)
 
     def __init__(self, attributes: Mapping[str, Any], unkept: Collection[str]) -> None:
-        """Take what was recorded, and the names of what never is."""
+        """Store the recorded attributes, and the names of those that are never recorded."""
         super().__init__(attributes)
         self._unkept = unkept
 
     def _check(self, name: object) -> None:
-        """Raise NotOfThePastError for what is not recorded."""
+        """Raise NotOfThePastError for an attribute that is not recorded."""
         if name in self._unkept:
             raise NotOfThePastError(f"the attribute '{name}', which is not recorded, in a template")
 
@@ -84,7 +84,7 @@ class PastState(TemplateState):
     @property
     @override
     def attributes(self) -> Any:
-        """Return the attributes that may be seen, and refuse to tell of those that the recorder does not keep."""
+        """Return the visible attributes; reading one that is not recorded raises NotOfThePastError."""
         home = self._home
         unkept = home.unkept.get(self.entity_id, ()) if isinstance(home, PastHome) else ()
         return KeptAttributes(home.exposure.visible_attributes(self._state), unkept)
@@ -92,18 +92,18 @@ class PastState(TemplateState):
     @property
     @override
     def context(self) -> Any:
-        """Refuse: what the recorder keeps of it is not read."""
+        """Raise NotOfThePastError: the recorded context is not read."""
         raise NotOfThePastError("what a state came from, in a template")
 
     @property
     @override
     def last_reported(self) -> datetime:
-        """Refuse: the recorder keeps it only now and then."""
+        """Raise NotOfThePastError: the recorder does not store it for all rows."""
         raise NotOfThePastError("'last_reported' in a template")
 
 
 class PastHome(TemplateHome):
-    """The home as a template would have seen it."""
+    """The home as a template would have read it at a time in the past."""
 
     def __init__(
         self,
@@ -115,30 +115,27 @@ class PastHome(TemplateHome):
         *,
         seconds: float = TIME_LIMIT,
     ) -> None:
-        """Take what gives the state at the moment of the known entities, each with its attributes that are not recorded.
-
-        Rendering may take so many seconds.
-        """
+        """Store the function that returns past states, the attributes that are not recorded, and the time limit in seconds."""
         super().__init__(hass, exposure, Budget(min(seconds, TIME_LIMIT)))
         self.moment = moment
         self.asked: set[str] = set()
-        """The entities that the template asked for, whether they were there or not."""
+        """The entities that the template read, existing or not."""
         self.has_time = False
-        """Whether the template read the clock."""
+        """True if the template read the clock."""
         self.unkept = known
         self._past = past
         self._found: dict[str, PastState | None] = {}
 
     @override
     def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Answer from the registries, which are taken to be as they are today, but not from present states."""
+        """Answer from the registries as they are today, but not from current states."""
         if function in _OF_THE_PRESENT:
             raise NotOfThePastError(f"'{function.__name__}' in a template")
         return super().ask(function, *args, **kwargs)
 
     @override
     def find(self, entity_id: Any) -> PastState | None:
-        """Return the proxy of an entity at the moment."""
+        """Return the proxy of an entity at that time."""
         if not isinstance(entity_id, str):
             raise TypeError(f"Expected an entity id, got {type(entity_id).__name__}")
         entity_id = entity_id.lower()
@@ -152,36 +149,36 @@ class PastHome(TemplateHome):
 
     @override
     def attribute(self, entity_id: Any, name: Any) -> Any:
-        """Return an attribute of an entity at the moment, or None."""
+        """Return an attribute of an entity at that time, or None."""
         proxy = self.find(entity_id)
         return proxy.attributes.get(name) if proxy else None
 
     @override
     def members(self, proxy: TemplateState, name: str) -> tuple[str, ...]:
-        """Return the entities that an attribute of a group or zone listed at the moment."""
+        """Return the entities that an attribute of a group or zone listed at that time."""
         return tuple(proxy.attributes.get(name) or ())
 
     @override
     def number(self, proxy: TemplateState, name: str) -> float | None:
-        """Return an attribute that was a number at the moment."""
+        """Return an attribute that was a number at that time."""
         value = proxy.attributes.get(name)
         return value if isinstance(value, int | float) else None
 
     @override
     def all(self, domain: str | None = None) -> list[TemplateState]:
-        """Refuse: what was exposed then is not known, and all of it would have to be read."""
+        """Raise NotOfThePastError: the exposure of that time is unknown, and all entities would have to be read."""
         raise NotOfThePastError(f"all states{f' of {domain}' if domain else ''}, in a template")
 
     @override
     def format_state(self, state: State, *, rounded: bool, with_unit: bool) -> str:
-        """Return a state with its unit; how it was rounded is not known."""
+        """Return a state with its unit; its rounding at that time is unknown."""
         if rounded:
             raise NotOfThePastError("rounded states in a template")
         return super().format_state(state, rounded=rounded, with_unit=with_unit)
 
 
 def render_past(home: PastHome, template: str, variables: Mapping[str, Any]) -> str:
-    """Return the text that a template would have made; raises TemplateError and NotOfThePastError; for an executor."""
+    """Return the text that a template would have rendered; runs in an executor. Raises TemplateError and NotOfThePastError."""
     here = environment().for_rendering(home)
     here.globals |= {name: _OTHERS[name] for name in _OTHERS.keys() & here.globals.keys()}
     here.filters = here.filters | {name: _OTHERS[name] for name in _OTHERS.keys() & here.filters.keys()}
@@ -199,7 +196,7 @@ def render_past(home: PastHome, template: str, variables: Mapping[str, Any]) -> 
 
 
 def parsed(hass: HomeAssistant, text: str) -> Any:
-    """Return the value that Home Assistant takes a rendered text for: a number, a list, a yes or no, or the text itself."""
+    """Return the native type of a rendered text as Home Assistant parses it: a number, a list, a boolean, or the text."""
     return text if is_template_string(text) else Template(text, hass).async_render()
 
 
@@ -244,7 +241,7 @@ def _today_at(context: ExposedContext, time_str: str = "") -> datetime:
 
 
 def _moment(context: ExposedContext) -> datetime:
-    """The moment of the rendering, which then depends on it."""
+    """Return the time of the rendering, and note that the template depends on it."""
     home: Home = context.environment.home
     if isinstance(home, PastHome):
         home.has_time = True
@@ -252,7 +249,7 @@ def _moment(context: ExposedContext) -> datetime:
 
 
 def _refused(name: str, why: str = "") -> Callable[..., Any]:
-    """Return a function that tells that what it gives is not replayed."""
+    """Return a function that raises NotOfThePastError."""
 
     def refuse(*_args: Any, **_kwargs: Any) -> Any:
         raise NotOfThePastError(f"'{name}'{why} in a template")

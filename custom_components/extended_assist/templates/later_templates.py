@@ -1,4 +1,4 @@
-"""Whether a template that is to run later, in Home Assistant's full environment, has only forms whose reach is plain."""
+"""Determine statically which entities a template can read that is stored to run in Home Assistant's full environment."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,9 +21,9 @@ _OPERATORS: Final = (
     nodes.Add, nodes.Concat, nodes.Dict, nodes.Div, nodes.FloorDiv, nodes.List, nodes.Mod, nodes.Mul, nodes.Neg, nodes.Pair,
     nodes.Pos, nodes.Pow, nodes.Slice, nodes.Sub, nodes.Tuple,
 )  # fmt: skip
-"""Expressions that make values of values."""
+"""Expressions that combine values."""
 _ROUNDS: Final = 5
-"""How often a template is read anew until it is known what its own names stand for."""
+"""The most passes until the forms of the template's own names are stable."""
 
 
 def plain_form(tree: nodes.Template, names: Mapping[str, Form]) -> Reach:
@@ -38,7 +38,7 @@ def plain_form(tree: nodes.Template, names: Mapping[str, Form]) -> Reach:
 
 
 def read_form(template: str, names: Mapping[str, Form]) -> Reach:
-    """Return the reach of a template given as text, as plain_form does. Takes milliseconds for a long template."""
+    """Return the entity access of a template text, as plain_form does. A long template takes milliseconds."""
     check_length(template)
     if not is_template_string(template):
         return Reach()
@@ -49,10 +49,10 @@ def read_form(template: str, names: Mapping[str, Form]) -> Reach:
 
 
 class _Reader:
-    """Reads a template; every expression is given the form that it stands for, or refused."""
+    """Determines the form of every expression of a template, or refuses it."""
 
     def __init__(self, tree: nodes.Template, names: Mapping[str, Form]) -> None:
-        """Read a whole template, until its own names stand for the same as before."""
+        """Read the whole template until the forms of its own names are stable."""
         self.reach = Reach()
         self._given = {name: PLAIN if form.constant else form for name, form in names.items()}
         put_in(tree, {name: form.constant for name, form in names.items() if form.constant})
@@ -92,7 +92,7 @@ class _Reader:
                     raise self._refused(node, f"{{% {type(node).__name__.lower()} %}}", "Use if, for and set.")
 
     def _for(self, node: nodes.For, target: nodes.Node, items: nodes.Node) -> None:
-        """Read a loop: over values, so that its items are values."""
+        """Read a loop over values, whose items are values."""
         self._plain(items)
         self._assign(target, PLAIN)
         self._loops += 1
@@ -103,7 +103,7 @@ class _Reader:
         self._statements(node.else_)
 
     def _assign(self, target: nodes.Node, form: Form) -> None:
-        """Let a name stand for a form; one that stands for several things stands for what is more than a value."""
+        """Assign a form to a name; with several forms, the more restricted one applies."""
         match target:
             case nodes.Tuple(items=items):
                 for item in items:
@@ -133,7 +133,7 @@ class _Reader:
         return self._is_plain(node, self._form(node))
 
     def _is_plain(self, node: nodes.Node, form: Form) -> Form:
-        """Refuse anything but a value."""
+        """Refuse forms other than a value."""
         if form is PLAIN:
             return form
         some = next((name for name in ("state", "id", "attributes") if name in form.parts), min(form.parts, default=""))
@@ -144,7 +144,7 @@ class _Reader:
         )
 
     def _truth(self, node: nodes.Node) -> None:
-        """Read an expression of which only matters whether it is so: anything is, or is not."""
+        """Read an expression in a boolean context, where any form is allowed."""
         match node:
             case nodes.And(left=left, right=right) | nodes.Or(left=left, right=right):
                 self._truth(left)
@@ -178,7 +178,7 @@ class _Reader:
         return PLAIN
 
     def _value(self, node: Any) -> None:
-        """Read an expression that makes a value: a test, a comparison, an operator."""
+        """Read an expression whose result is a value: a test, a comparison, an operator."""
         match node:
             case nodes.Not():
                 self._truth(node)
@@ -203,7 +203,7 @@ class _Reader:
                 )
 
     def _constant(self, value: Any) -> None:
-        """Add a constant that is the id of an entity, wherever it stands."""
+        """Add a constant that is an entity id."""
         if not isinstance(value, str) or not valid_entity_id(text := value.strip().lower()):
             return
         if not text.partition(".")[0].isdigit():  # It would be a number or a time.
@@ -217,7 +217,7 @@ class _Reader:
         return found[0] if found else PLAIN
 
     def _part(self, node: Any) -> Form:
-        """Return the form of a name, or of a part of something."""
+        """Return the form of a name or of a part."""
         steps: list[Step] = []
         while True:
             match node:
@@ -246,7 +246,7 @@ class _Reader:
         return self._follow(node, form, steps)
 
     def _follow(self, node: nodes.Node, form: Form, steps: list[Step]) -> Form:
-        """Return the form at the end of named parts."""
+        """Return the form after following named parts."""
         for index, step in enumerate(steps):
             if form is PLAIN:
                 self._constant(step)
@@ -262,7 +262,7 @@ class _Reader:
         return form
 
     def _state(self, node: nodes.Node, steps: list[Step]) -> tuple[Form, list[Step]]:
-        """Return the state that `states.light.lamp` or `states['light.lamp']` stands for, and what follows."""
+        """Return the form of `states.light.lamp` or `states['light.lamp']`, and the parts after it."""
         match steps:
             case [str() as entity_id, *rest] if "." in entity_id:
                 pass
@@ -276,7 +276,7 @@ class _Reader:
         return forms.state_form(frozenset({entity_id})), rest
 
     def _attribute(self, node: nodes.Node, entity_ids: frozenset[str], path: tuple[Step, ...]) -> Form:
-        """Add an attribute; none with a credential can be named."""
+        """Add an attribute; the name of a credential is refused."""
         if not isinstance(path[0], str):
             raise self._refused(node, f"'{path[0]}'", "Name an attribute.")
         if secret := next((step for step in path if isinstance(step, str) and is_secret_key(step)), None):
@@ -285,7 +285,7 @@ class _Reader:
         return PLAIN
 
     def _name(self, node: nodes.Node, name: str) -> Form:
-        """Return the form of a name where it is not called."""
+        """Return the form of a name outside of a call."""
         if name == "loop" and self._loops:
             return forms.LOOP
         if name in self._own or name in self._given:
@@ -298,7 +298,7 @@ class _Reader:
         raise ToolError(f"{self._line(node)}{message}.{nearest_known(message)}")
 
     def _call(self, node: nodes.Call) -> Form:
-        """Return the form of a call: of a function of the tables, or of a method of a value."""
+        """Return the form of a call of a listed function or of a value's method."""
         match node.node:
             case nodes.Name(name=name) if name not in self._own and name not in self._given:
                 if self._of_entity(node, name, node.args):
@@ -342,7 +342,7 @@ class _Reader:
         return PLAIN
 
     def _of_entity(self, node: Any, name: str, args: list[Any], path: tuple[Step, ...] = ()) -> bool:
-        """Read a function that tells of one entity; return whether it is one."""
+        """Read a function of one entity; return whether it is one."""
         has_attribute = name in forms.ATTRIBUTE_FUNCTIONS
         if not has_attribute and name not in forms.ENTITY_FUNCTIONS:
             return False
@@ -369,14 +369,14 @@ class _Reader:
         return True
 
     def _arguments(self, node: Any, args: list[Any]) -> None:
-        """Read arguments: all of them values, none given as a collection."""
+        """Read arguments, which must be values without unpacking."""
         if node is not None and (node.dyn_args or node.dyn_kwargs):
             raise self._refused(node, "arguments given as a collection", "Write each of them.")
         for argument in [*args, *((pair.value for pair in node.kwargs) if node is not None else ())]:
             self._plain(argument)
 
     def _known(self, node: nodes.Node, kind: str, name: str) -> None:
-        """Refuse a function, filter or test that is in no table."""
+        """Refuse a function, filter or test that is not listed."""
         table = {"function": forms.FUNCTIONS, "filter": forms.FILTERS, "test": forms.TESTS}[kind]
         here = {"function": environment().globals, "filter": environment().filters, "test": environment().tests}[kind]
         if name in table:
@@ -388,9 +388,9 @@ class _Reader:
 
     @staticmethod
     def _line(node: nodes.Node) -> str:
-        """Return the beginning of a sentence about a line."""
+        """Return the start of an error about a line."""
         return f"Line {node.lineno}: " if node.lineno else ""
 
     def _refused(self, node: nodes.Node, part: str, instead: str) -> ToolError:
-        """Return the refusal of a part, with what to write instead."""
+        """Return the error for a part, with an alternative."""
         return ToolError(f"{self._line(node)}{part} cannot be used {WRITTEN}. {instead}".rstrip())

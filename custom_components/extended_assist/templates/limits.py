@@ -15,39 +15,39 @@ from typing import Any, Final, Literal
 from homeassistant.exceptions import TemplateError
 
 MAX_SIZE: Final = 1_000_000
-"""Characters of one value, with everything inside it written out, and _ITEM for every item of a collection."""
+"""The most characters of one value when written out, plus _ITEM for each item of a collection."""
 MAX_OUTPUT: Final = 256 * 1024
-"""Characters of a finished text, as in Home Assistant."""
+"""The most characters of a finished text, as in Home Assistant."""
 MAX_TOTAL: Final = 64_000_000
-"""Roughly the bytes of all values made by one rendering."""
+"""The approximate bytes of all values of one rendering."""
 MAX_DEPTH: Final = 50
-"""Collections inside each other; a hash of deeper ones can overflow the stack of the interpreter."""
+"""The deepest nesting of collections; hashing deeper ones can overflow the interpreter's stack."""
 MAX_BITS: Final = 64
-"""Of a whole number: larger ones can be chosen so that sets of them take minutes to build."""
+"""The most bits of an integer: sets of larger ones can be made to take minutes."""
 MAX_WIDTH: Final = 1_000
-"""Of a padded text, a batch, a precision."""
+"""The largest padding, batch size and precision."""
 MAX_FORMAT: Final = 255
-"""Characters of a format for dates, and of texts that are parsed."""
+"""The most characters of a date format, and of a text to parse."""
 MAX_SEARCH: Final = 100_000_000
-"""Comparisons of characters in one search: for some texts, every place is compared with all that is looked for."""
+"""The most character comparisons of one search: for some texts, every position is compared with the whole pattern."""
 
 _ITEM = 32
 _TUPLE = 500
-"""What a tuple or range weighs besides its items: they can be chosen so that a set of many takes seconds to build."""
+"""The weight of a tuple or range besides its items: sets of them can be made to take seconds."""
 _POINTER = 8
 _OVERHEAD = 200
-"""Bytes of a collection beside its items, with the note that it was measured."""
+"""Bytes of a collection besides its items, with its cached size."""
 _WORTH_KEEPING = 1_000
-"""The size of a collection from which on it is measured once; smaller ones are measured as fast as they are found again."""
+"""The size from which a collection's size is cached; measuring smaller ones is as fast as a look-up."""
 _COLLECTIONS = (list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView)
 _LAZY: Final[tuple[type, ...]] = (zip, map, filter, enumerate, reversed, type(iter([])), type(reversed([])))
-"""Each can hold another, and going through thousands of them inside each other overflows the stack of the interpreter."""
+"""Lazy types that can contain each other; iterating thousands of nested ones overflows the interpreter's stack."""
 _PLACEHOLDER = re.compile(r"%(?:%|(?:\([^()]*\))?[-#0 +]*(\d*)(?:\.(\d*))?[hlL]?[a-zA-Z])")
 _DIGITS = re.compile(r"\d+")
 
 
 class TooLargeError(TemplateError):
-    """A template makes something larger than allowed."""
+    """A template creates a value beyond a size limit."""
 
     def __init__(self, what: str) -> None:
         """Name the value that is too large."""
@@ -55,7 +55,7 @@ class TooLargeError(TemplateError):
 
 
 class TooLongError(TemplateError):
-    """A template computes for longer than allowed."""
+    """A template exceeds the time limit."""
 
     def __init__(self, seconds: float) -> None:
         """Name the limit."""
@@ -66,10 +66,10 @@ type _Measure = Literal["text", "number", "collection", "lazy", "sized", "other"
 
 
 class _MeasureByType(dict[type, _Measure]):
-    """The way to measure a value, by its type; found out once for each type."""
+    """The function that measures a value, cached by type."""
 
     def __missing__(self, kind: type) -> _Measure:
-        """Classify a type."""
+        """Choose the function for a type."""
         if issubclass(kind, str | bytes):
             self[kind] = "text"
         elif issubclass(kind, _COLLECTIONS):
@@ -87,12 +87,12 @@ _MEASURES = _MeasureByType()
 
 
 class Budget:
-    """The bytes that one rendering may still make, and the time that it may still take."""
+    """The remaining bytes and time of one rendering."""
 
     _clock = staticmethod(monotonic)
 
     def __init__(self, seconds: float = inf) -> None:
-        """Start with everything."""
+        """Start with the full budget."""
         self._left = MAX_TOTAL
         self._seconds = seconds
         self._ends = self._clock() + seconds
@@ -100,7 +100,7 @@ class Budget:
         self._measured: dict[int, tuple[object, int, int]] = {}
 
     def check(self, value: Any) -> Any:
-        """Return a value just made, or raise TooLargeError; what is lazy becomes a list."""
+        """Return a new value, or raise TooLargeError; lazy values become lists."""
         match _MEASURES[type(value)]:
             case "lazy":
                 return self.gathered(value)
@@ -117,23 +117,23 @@ class Budget:
         return value
 
     def spend(self, size: int) -> None:
-        """Subtract bytes from the rest; raise TooLargeError or TooLongError when nothing is left."""
+        """Subtract bytes; raises TooLargeError or TooLongError if nothing is left."""
         self._left -= size
         if self._left < 0:
             raise TooLargeError("The sum of all values")
         self.tick()
 
     def tick(self) -> None:
-        """Raise TooLongError when the time is over."""
+        """Raise TooLongError beyond the time limit."""
         if self._clock() > self._ends:
             raise TooLongError(self._seconds)
 
     def seconds(self, most: float) -> float:
-        """The seconds that one operation may take."""
+        """Return the seconds for one operation."""
         return min(most, max(self._ends - self._clock(), 0.001))
 
     def ticking(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the items of a loop, with a look at the clock in each round."""
+        """Yield the items of a loop and check the clock in each iteration."""
         for item in items:
             self.tick()
             yield item
@@ -158,7 +158,7 @@ class Budget:
             raise TooLargeError(f"A value of about {size} characters")
 
     def add(self, left: Any, right: Any) -> Any:
-        """Return the sum of two values; a list that grows item by item is not measured from its start each time."""
+        """Return the sum of two values; a list that grows item by item is not measured again from its start."""
         result = left + right
         if not isinstance(result, list):
             return self.check(result)
@@ -267,5 +267,5 @@ class Budget:
 
 
 def _widest(*numbers: str | None) -> int:
-    """The largest of some widths and precisions; of a number that is too long to be read, one beyond the limit."""
+    """Return the largest of some widths and precisions; a number with too many digits counts as beyond the limit."""
     return max((int(number) if len(number) < 5 else MAX_WIDTH + 1 for number in numbers if number), default=0)

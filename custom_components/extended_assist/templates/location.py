@@ -1,4 +1,4 @@
-"""The home as a template sees it: what is not exposed does not exist."""
+"""The home as a template sees it: only exposed entities exist."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ HOME_ZONE = "zone.home"
 
 
 class Home:
-    """Answers for one rendering; an area, floor, label or device exists only as far as it has an exposed entity."""
+    """The home for one rendering; an area, floor, label or device exists only if it has an exposed entity."""
 
     def __init__(self, hass: HomeAssistant, exposure: Exposure) -> None:
-        """Take what may be seen."""
+        """Store the exposure."""
         self.hass = hass
         self.exposure = exposure
         self.moment = dt_util.utcnow()
-        """The one moment of the rendering."""
+        """The time of the rendering."""
         self.has_free_text = False
         """True once the rendering has read free text."""
         self.decided: dict[str, State | None] = {}
@@ -83,7 +83,7 @@ class Home:
 
     @callback
     def state(self, entity_id: str) -> State | None:
-        """Return the state of an exposed entity, decided once."""
+        """Return the state of an exposed entity; each entity is checked once."""
         entity_id = entity_id.lower()
         if entity_id not in self.decided:
             exists = self.hass.states.get(entity_id) is not None
@@ -100,7 +100,7 @@ class Home:
 
     @callback
     def exposed(self, entity_ids: Iterable[str]) -> list[str]:
-        """Return the exposed ones of some entities, and note whether an id is made of free text."""
+        """Return the exposed entities of a list, and note whether an id comes from free text."""
         found = [state for state in map(self.state, entity_ids) if state]
         for state in found:
             self.read_name(state)
@@ -108,7 +108,7 @@ class Home:
 
     @callback
     def area_of(self, entry: er.RegistryEntry) -> str | None:
-        """Return the area in which an entity is, by itself or with its device."""
+        """Return the area of an entity or of its device."""
         if entry.area_id or not entry.device_id:
             return entry.area_id
         device = dr.async_get(self.hass).async_get(entry.device_id)
@@ -116,7 +116,7 @@ class Home:
 
     @callback
     def area_entities(self, area_id: str) -> list[str]:
-        """Return the exposed entities of an area, those with an area of their own first."""
+        """Return the exposed entities of an area, those with their own area first."""
         if area_id not in self._areas:
             registry = er.async_get(self.hass)
             own = [entry.entity_id for entry in er.async_entries_for_area(registry, area_id)]
@@ -147,7 +147,7 @@ class Home:
 
     @callback
     def label(self, label_id: Any) -> lr.LabelEntry | None:
-        """Return a label by id, if an exposed entity, or a device or area that has one, carries it."""
+        """Return a label by id, if an exposed entity, or its device or area, has it."""
         label = lr.async_get(self.hass).async_get_label(label_id) if isinstance(label_id, str) else None
         if label and label.label_id not in self._labels:
             self._labels[label.label_id] = bool(
@@ -168,17 +168,17 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class TemplateFunction:
-    """A function of the template environment, and as what it is available."""
+    """A template function, and whether it is a function, filter or test."""
 
     run: Callable[..., Any]
-    """Takes the home and the arguments of the template."""
+    """The function; it gets the home and the arguments of the template."""
     named: str = ""
-    """The name in templates, where it is not that of the function."""
+    """The name in templates, if it differs from the function's."""
     is_global: bool = True
     is_filter: bool = True
     is_test: bool = False
     on_loop: bool = True
-    """Whether it reads the registries, so that it has to run on the event loop."""
+    """True if it reads the registries and has to run on the event loop."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Pure filters, functions, tests and methods, measured before and after they run."""
+"""Pure filters, functions, tests and methods, with checks of their arguments and results."""
 
 from collections.abc import Callable, Iterator
 from datetime import date, time, timedelta, tzinfo
@@ -15,7 +15,7 @@ from ..ha_compat.templates import TemplateEnvironment
 from .limits import MAX_WIDTH, Budget, TooLargeError
 
 MAX_SMALL: Final = 10_000
-"""Characters of what slow code goes through."""
+"""The most characters of input for slow code."""
 
 _MAX_INDENT = 16
 _ENCODINGS = frozenset({"ascii", "cp1252", "iso-8859-1", "latin-1", "latin1", "utf-16", "utf-8", "utf8"})
@@ -25,19 +25,19 @@ type _Arguments = tuple[Any, ...]
 
 
 class BudgetedEnvironment(TemplateEnvironment):
-    """An environment in which each rendering has a budget."""
+    """An environment whose renderings have a budget."""
 
     budget: Budget
 
 
 class BudgetedContext(Context):
-    """The context of a rendering in such an environment."""
+    """The context of such a rendering."""
 
     environment: BudgetedEnvironment
 
 
 def _given(args: _Arguments, kwargs: dict[str, Any], position: int, name: str, default: Any = "") -> Any:
-    """Return an argument that may be given by position or by name."""
+    """Return an argument given by position or by name."""
     return args[position] if len(args) > position else kwargs.get(name, default)
 
 
@@ -57,7 +57,7 @@ def _indent(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argume
 
 
 def _tabs(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check what every tab becomes."""
+    """Check the replacement of tabs."""
     _width(budget, args, kwargs)
     budget.check_size(MAX_WIDTH * args[0].count("\t"))
     return args
@@ -87,7 +87,7 @@ def _replace(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argum
 
 
 def _sum(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a sum, which copies what it has with every step when it adds lists."""
+    """Check a sum, which copies lists at every step."""
     items = list(args[0])
     start = _given(args, kwargs, 2, "start", 0)
     if not isinstance(start, int | float):
@@ -96,7 +96,7 @@ def _sum(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments
 
 
 def _small(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check what is gone through by slow code, or several times."""
+    """Check the input of slow code, or of code that reads it several times."""
     sizes = [budget.size(value) for value in (*args, *kwargs.values())]
     if any(size > MAX_SMALL for size in sizes):
         raise TooLargeError(f"A value of more than {MAX_SMALL} characters, for what is done with it,")
@@ -105,7 +105,7 @@ def _small(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argumen
 
 
 def _number(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check what is read as a number: many digits take longer than their number."""
+    """Check a text to parse as a number: many digits take long."""
     return args if not args or isinstance(args[0], int | float) else _small(budget, args, kwargs)
 
 
@@ -132,7 +132,7 @@ def _encoding(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argu
 
 
 def _copied(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check what is copied with everything inside: of a state, that would be all of Home Assistant."""
+    """Check a value that is copied with everything inside: a copy of a state would include all of Home Assistant."""
     for value in (*args, *kwargs.values()):
         if not _is_data(value):
             raise TemplateError("A response holds texts, numbers, lists and objects only.")
@@ -140,7 +140,7 @@ def _copied(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argume
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a value is plain data."""
+    """Return whether a value is plain data."""
     if isinstance(value, dict):
         return all(_is_data(item) for item in value.values())
     if isinstance(value, list | tuple):
@@ -154,7 +154,7 @@ def _join_method(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _A
 
 
 def _refused(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Refuse a method that nothing honest needs."""
+    """Refuse a method that no useful template needs."""
     raise TemplateError("This method is not available on a text here.")
 
 
@@ -187,7 +187,7 @@ ARGUMENT_CHECKS: dict[str, _Check] = {
     "tojson": _tojson,
     "trim": _trim,
 }
-"""What is checked before a filter, function or test of Home Assistant runs, where its result alone would be too late."""
+"""The checks before a filter, function or test of Home Assistant, where a check of the result would be too late."""
 
 TEXT_METHODS: dict[str, _Check | None] = {
     **dict.fromkeys(
@@ -208,11 +208,11 @@ TEXT_METHODS: dict[str, _Check | None] = {
     "join": _join_method,
     "replace": _replace,
 }
-"""The methods of texts and bytes, each with its check; there are no others in a template."""
+"""The available methods of texts and bytes with their checks."""
 
 
 def check_method(budget: Budget, function: Any, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """The arguments of a method of a value, checked; raises TemplateError where it is not available."""
+    """Check the arguments of a value's method and return them; raises TemplateError if it is not available."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     kind = owner if isinstance(owner, type) else type(owner)
     if issubclass(kind, str | bytes):
@@ -226,7 +226,7 @@ def check_method(budget: Budget, function: Any, args: _Arguments, kwargs: dict[s
 
 
 def measured(name: str, function: Any) -> Any:
-    """Return a pure filter or test whose arguments and result are measured; what it yields is gone through at once."""
+    """Return a pure filter or test with checks of its arguments and result; an iterator is consumed at once."""
     kind = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
     prepare = ARGUMENT_CHECKS.get(name)
 
@@ -251,5 +251,5 @@ def measured(name: str, function: Any) -> Any:
 
 
 def measured_where_needed(name: str, function: Any) -> Any:
-    """Return a function whose arguments are measured where that matters; its result is measured by the call."""
+    """Return a function with the necessary checks of its arguments; the call checks its result."""
     return measured(name, function) if name in ARGUMENT_CHECKS else function

@@ -36,7 +36,7 @@ PURE_FILTERS = CLOCK | _words("""
 OWN_GLOBALS = _words("now pack states unpack utcnow")
 OWN_FILTERS = _words("pack regex_findall regex_findall_index regex_match regex_replace regex_search unpack")
 OWN_TESTS = _words("match search")
-"""What is ours in place of Home Assistant's, beside the functions for what is in the home."""
+"""Our own replacements of Home Assistant's, beside the functions for the home."""
 
 PURE_TESTS = _words("""
     != < <= == > >= apply boolean callable contains datetime defined divisibleby eq equalto escaped even false filter
@@ -50,7 +50,7 @@ LEFT_OUT = {
     "issues": _REPAIRS,
     "lipsum": "It only makes filler text.",
 }
-"""What Home Assistant has and these templates have not, with the reason, which is told to who uses it."""
+"""Home Assistant's functions that are not available here, with the reason for the model."""
 
 
 def named_entities(tree: nodes.Template) -> frozenset[str]:
@@ -67,7 +67,7 @@ def named_entities(tree: nodes.Template) -> frozenset[str]:
 
 
 def put_in(tree: nodes.Node, constants: Mapping[str, str]) -> None:
-    """Put variables that are sure to be a text in the place of their names, but for those that the template sets itself."""
+    """Replace variables with a known constant text by that text, except those that the template sets itself."""
     if not constants:
         return
     known = constants.keys() - {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
@@ -83,7 +83,7 @@ def put_in(tree: nodes.Node, constants: Mapping[str, str]) -> None:
 
 
 def _name(node: nodes.Node | None) -> str | None:
-    """Return the name that an expression has, or the constant that it takes a part by."""
+    """Return the name of an expression, or the constant key of a part."""
     match node:
         case nodes.Name(name=str() as name) | nodes.Getattr(attr=str() as name):
             return name

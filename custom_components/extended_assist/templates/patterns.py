@@ -1,7 +1,7 @@
-"""Regular expressions that end in time.
+"""Regular expressions with a time limit.
 
-Python's own matcher can neither be interrupted nor be asked to look at the clock, and holds the interpreter meanwhile. The
-one of the package `regex` looks at the clock, and lets others go on.
+Python's own matcher cannot be interrupted and holds the interpreter lock. That of the package `regex` has a timeout and
+releases the lock.
 """
 
 from functools import lru_cache
@@ -16,11 +16,11 @@ from ..ha_compat.templates import pattern_constants, pattern_parser
 from .limits import MAX_OUTPUT, MAX_SEARCH, Budget, TooLargeError
 
 MATCHING_TIME: Final = 0.25
-"""Seconds of one match."""
+"""The timeout of one match in seconds."""
 MAX_PATTERN: Final = 1_000
-"""Characters of a pattern."""
+"""The most characters of a pattern."""
 MAX_WRITTEN_OUT: Final = 10_000
-"""Parts of a pattern with all that it repeats written out, as the matcher does beforehand, where nothing stops it."""
+"""The most parts of a pattern after expanding repetitions, which the matcher does before its timeout starts."""
 
 _COMPILED = 128
 # What Python's own patterns do not have, and what makes the matcher take memory for as long as it has time.
@@ -30,7 +30,7 @@ _NO_COMMENTS = "Patterns that are read without their spaces cannot be used here.
 
 @lru_cache(_COMPILED)
 def _compiled(pattern: str, ignorecase: bool) -> regex.Pattern[str]:  # noqa: FBT001 - as templates give it
-    """The pattern, ready to be matched."""
+    """Return a compiled pattern."""
     if len(pattern) > MAX_PATTERN:
         raise TemplateError(f"The pattern has more than {MAX_PATTERN} characters.")
     if _RECURSION.search(pattern):
@@ -47,7 +47,7 @@ def _compiled(pattern: str, ignorecase: bool) -> regex.Pattern[str]:  # noqa: FB
 
 
 def _written_out(part: Any) -> int:
-    """How many parts a pattern has with everything that it repeats written out."""
+    """Return the number of parts of a pattern after expanding repetitions."""
     match part:
         case (
             pattern_constants.MAX_REPEAT | pattern_constants.MIN_REPEAT | pattern_constants.POSSESSIVE_REPEAT,
@@ -62,12 +62,12 @@ def _written_out(part: Any) -> int:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise TemplateError for a pattern that cannot be read."""
+    """Raise TemplateError for an invalid pattern."""
     _compiled(pattern, False)  # noqa: FBT003 - as it is cached
 
 
 def matched(budget: Budget, method: str, text: str, find: str, ignorecase: bool, *arguments: Any) -> Any:  # noqa: FBT001 - as templates give it
-    """The result of a method of a pattern; raises TemplateError when it takes too long."""
+    """Return the result of a pattern's method; raises TemplateError at the timeout."""
     if len(find) * len(text) > MAX_SEARCH:
         raise TooLargeError("A pattern of this length, with this text,")
     match = getattr(_compiled(find, ignorecase), method)
@@ -78,17 +78,17 @@ def matched(budget: Budget, method: str, text: str, find: str, ignorecase: bool,
 
 
 def regex_match(budget: Budget, value: Any, find: str = "", ignorecase: bool = False) -> bool:  # noqa: FBT001, FBT002 - as Home Assistant has it
-    """Whether a text begins with what a pattern describes."""
+    """Return whether a text begins with a match of a pattern."""
     return matched(budget, "match", str(value), str(find), bool(ignorecase)) is not None
 
 
 def regex_search(budget: Budget, value: Any, find: str = "", ignorecase: bool = False) -> bool:  # noqa: FBT001, FBT002 - as Home Assistant has it
-    """Whether a text holds what a pattern describes."""
+    """Return whether a text contains a match of a pattern."""
     return matched(budget, "search", str(value), str(find), bool(ignorecase)) is not None
 
 
 def regex_findall(budget: Budget, value: Any, find: str = "", ignorecase: bool = False) -> list[Any]:  # noqa: FBT001, FBT002 - as Home Assistant has it
-    """All that a pattern describes in a text."""
+    """Return all matches of a pattern in a text."""
     found: list[Any] = matched(budget, "findall", str(value), str(find), bool(ignorecase))
     return found
 
@@ -100,7 +100,7 @@ def regex_findall_index(
     index: int = 0,
     ignorecase: bool = False,  # noqa: FBT001, FBT002 - as Home Assistant has it
 ) -> Any:
-    """One of all that a pattern describes in a text."""
+    """Return one of all matches of a pattern in a text."""
     return regex_findall(budget, value, find, ignorecase)[index]
 
 
@@ -111,7 +111,7 @@ def regex_replace(
     replace: str = "",
     ignorecase: bool = False,  # noqa: FBT001, FBT002 - as Home Assistant has it
 ) -> str:
-    """A text in which what a pattern describes is replaced."""
+    """Return a text with the matches of a pattern replaced."""
     left = MAX_OUTPUT
 
     def expanded(found: regex.Match[str]) -> str:

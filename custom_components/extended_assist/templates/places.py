@@ -1,4 +1,4 @@
-"""How far things are from each other, and what is nearest, in templates."""
+"""Distances between places, and the closest entity, in templates."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ type _Place = tuple[float, float]
 
 
 def distance(home: TemplateHome, *args: Any) -> float | None:
-    """Return how far it is from home, or between two places, given as entities or as latitude and longitude."""
+    """Return the distance from home, or between two places, given as entities or as latitude and longitude."""
     places: list[_Place] = []
     given = list(args)
     while given:
@@ -35,7 +35,7 @@ def distance(home: TemplateHome, *args: Any) -> float | None:
 
 
 def closest(home: TemplateHome, *args: Any) -> TemplateState | None:
-    """Return the entity nearest to home, to an entity or to a latitude and longitude; the entities come last."""
+    """Return the entity closest to home, to an entity or to a latitude and longitude; the entities come last."""
     match args:
         case [entities]:
             place: _Place | None = _home(home)
@@ -57,19 +57,19 @@ def closest_filter(home: TemplateHome, entities: Any, *place: Any) -> TemplateSt
 
 
 def _home(home: TemplateHome) -> _Place:
-    """Return where the home is, if the user exposed it."""
+    """Return the location of the home zone, if it is exposed."""
     if home.find(HOME_ZONE) is None:
         raise TemplateError(f"Where the home is is not exposed: name another place first, or have {HOME_ZONE} exposed")
     return home.hass.config.latitude, home.hass.config.longitude
 
 
 def _state(home: TemplateHome, value: Any) -> TemplateState | None:
-    """Return a state, given as such or by its id."""
+    """Return a state, given as state or id."""
     return value if isinstance(value, TemplateState) else home.find(value) if isinstance(value, str) else None
 
 
 def _place(home: TemplateHome, value: Any) -> _Place | None:
-    """Return where an entity is."""
+    """Return the location of an entity."""
     if (state := _state(home, value)) is None:
         return None
     latitude, longitude = (home.number(state, name) for name in ("latitude", "longitude"))
@@ -77,7 +77,7 @@ def _place(home: TemplateHome, value: Any) -> _Place | None:
 
 
 def _point(latitude: Any, longitude: Any) -> _Place | None:
-    """Return a place by two numbers, or None."""
+    """Return a location from two numbers, or None."""
     try:
         return float(latitude), float(longitude)
     except TypeError, ValueError:
@@ -85,7 +85,7 @@ def _point(latitude: Any, longitude: Any) -> _Place | None:
 
 
 def _distance(here: _Place, there: _Place) -> float:
-    """Return the meters between two places."""
+    """Return the meters between two locations."""
     return location.distance(*here, *there) or 0.0
 
 

@@ -1,4 +1,4 @@
-"""Rendering a template in a thread of its own, under a time limit that really ends it."""
+"""Render a template in a thread with a time limit that really ends it."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ from .names import LEFT_OUT
 from .state_proxies import PROPERTIES, TemplateHome
 
 TIME_LIMIT: Final = 3.0
-"""Seconds of one rendering."""
+"""The time limit of one rendering in seconds."""
 MAX_TEMPLATE: Final = 10_000
-"""Characters of a template."""
+"""The most characters of a template."""
 
 _COMPILED = 64
 _SUGGESTIONS = 3
@@ -39,25 +39,25 @@ _UNKNOWN = {
     "function": re.compile(r"'([^']+)' is undefined"),
     "test": re.compile(r"No test named '([^']+)'"),
 }
-"""What Jinja says of what it does not know."""
+"""Matches Jinja's messages about unknown names."""
 _USES = {"filter": "value | {}", "function": "{}(value)", "test": "value is {}"}
 _CORE_CONTEXT = re.compile(r"^Template error: | when rendering or compiling template ''")
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A text, and what the model should know about it."""
+    """A rendered text with notes for the model."""
 
     text: str
     undefined: tuple[str, ...]
-    """Jinja's messages about undefined names, which were rendered as nothing."""
+    """Jinja's messages about undefined names, which rendered as empty."""
     has_free_text: bool = False
     """True if the template read free text, even if the result does not repeat it."""
 
 
 @cache
 def environment() -> ExposedEnvironment:
-    """Return the environment that all renderings share; it holds nothing of a home."""
+    """Return the environment that all renderings share; it has no data of a home."""
     return ExposedEnvironment()
 
 
@@ -70,14 +70,14 @@ def _compiled(template: str) -> CodeType:
 async def async_render(
     hass: HomeAssistant, exposure: Exposure, template: str, variables: Mapping[str, Any] | None = None
 ) -> str:
-    """Render a template over exposed entities; raise ToolError, naming the line, when it fails."""
+    """Render a template over exposed entities; raises ToolError, naming the line, if it fails."""
     return (await async_render_with_notes(hass, exposure, template, variables)).text
 
 
 async def async_render_with_notes(
     hass: HomeAssistant, exposure: Exposure, template: str, variables: Mapping[str, Any] | None = None
 ) -> Rendered:
-    """Render as async_render does, and return with the text the names that were undefined."""
+    """Render as async_render does; return the text with the undefined names."""
     check_length(template)
     if not is_template_string(template):
         return Rendered(template, ())
@@ -111,7 +111,7 @@ def check_length(template: str) -> None:
 
 
 def explain(error: Exception) -> str:
-    """Return the message of a failed template with its line, and the nearest to a name that does not exist."""
+    """Return the error of a template with its line, and the most similar name to one that does not exist."""
     line = (
         error.lineno
         if isinstance(error, jinja2.TemplateSyntaxError)
@@ -130,7 +130,7 @@ def explain(error: Exception) -> str:
 
 
 def nearest_known(message: str) -> str:
-    """Return a hint about what a message of Jinja calls unknown, or an empty string."""
+    """Return a hint about an unknown name in Jinja's message, or an empty string."""
     if message.startswith("no loader"):
         return " Templates of other files cannot be used here."
     if "'TemplateState' has no attribute" in message:

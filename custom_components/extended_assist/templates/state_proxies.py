@@ -1,4 +1,4 @@
-"""The states that a template holds, and where they come from."""
+"""The state objects of templates."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -17,7 +17,7 @@ from .limits import Budget
 from .location import Home
 
 _ONE_BY_ONE = 16
-"""Entities asked for one at a time; a template that wants more is given all of them at once."""
+"""The most entities that are read one at a time; after that, all are read at once."""
 PROPERTIES = frozenset(
     {
         "attributes",
@@ -38,12 +38,12 @@ _MARKS = frozenset({"jinja_pass_arg", "unsafe_callable", "alters_data", "context
 
 
 class TemplateState:
-    """The state of an exposed entity in a template; holds no way back to Home Assistant that a template could reach."""
+    """The state of an exposed entity in a template, without a reference to Home Assistant that a template could reach."""
 
     __slots__ = ("_attributes", "_home", "_state")
 
     def __init__(self, home: TemplateHome, state: State) -> None:
-        """Take the state of an exposed entity."""
+        """Store the state of an exposed entity."""
         self._home = home
         self._state = state
         self._attributes: ReadOnlyDict[str, Any] | None = None
@@ -61,14 +61,14 @@ class TemplateState:
 
     @property
     def attributes(self) -> ReadOnlyDict[str, Any]:
-        """Return the attributes that may be seen."""
+        """Return the visible attributes."""
         if self._attributes is None:
             self._attributes = ReadOnlyDict(self._home.read_attributes(self._state))
         return self._attributes
 
     @property
     def context(self) -> ReadOnlyDict[str, str | None]:
-        """Return the context of the state; a user who is no exposed person is not told."""
+        """Return the context of the state; the user is left out unless their person is exposed."""
         context = self._state.context
         user_id = context.user_id if context.user_id in self._home.users else None
         return ReadOnlyDict({"id": context.id, "parent_id": context.parent_id, "user_id": user_id})
@@ -89,40 +89,40 @@ class TemplateState:
 
     @property
     def entity_id(self) -> str:
-        """Return the entity id, which Home Assistant makes of the name."""
+        """Return the entity id, which Home Assistant generates from the name."""
         self._home.read_name(self._state)
         return self._state.entity_id
 
     @property
     def domain(self) -> str:
-        """Return the first part of the entity id."""
+        """Return the domain of the entity id."""
         return self._state.domain
 
     @property
     def object_id(self) -> str:
-        """Return the second part of the entity id."""
+        """Return the object id of the entity id."""
         self._home.read_name(self._state)
         return self._state.object_id
 
     @property
     def name(self) -> str:
-        """Return the name shown to the user."""
+        """Return the display name."""
         self._home.read_name(self._state)
         return self._state.name
 
     @property
     def last_changed(self) -> datetime:
-        """Return when the state changed last."""
+        """Return the time of the last change of the state."""
         return self._state.last_changed
 
     @property
     def last_updated(self) -> datetime:
-        """Return when the state or an attribute changed last."""
+        """Return the time of the last change of the state or an attribute."""
         return self._state.last_updated
 
     @property
     def last_reported(self) -> datetime:
-        """Return when the state was reported last, changed or not."""
+        """Return the time of the last report of the state, changed or not."""
         return self._state.last_reported
 
     @property
@@ -150,10 +150,10 @@ class TemplateState:
 
 
 class TemplateHome(Home):
-    """The home as one template sees it while it is rendered in its thread."""
+    """The home for one template during its rendering in a thread."""
 
     def __init__(self, hass: HomeAssistant, exposure: Exposure, budget: Budget) -> None:
-        """Take the exposure, and the budget of the rendering."""
+        """Store the exposure and the budget of the rendering."""
         super().__init__(hass, exposure)
         self.budget = budget
         self._seen: dict[str, TemplateState | None] = {}
@@ -161,11 +161,11 @@ class TemplateHome(Home):
 
     @property
     def read(self) -> set[str]:
-        """Return the exposed entities that the rendering looked at."""
+        """Return the exposed entities that the rendering read."""
         return {entity_id for known in (self._seen, self.decided) for entity_id, found in known.items() if found}
 
     def find(self, entity_id: Any) -> TemplateState | None:
-        """Return the proxy of an exposed entity; its state stays the same during a rendering."""
+        """Return the proxy of an exposed entity; its state is constant during a rendering."""
         if not isinstance(entity_id, str):
             raise TypeError(f"Expected an entity id, got {type(entity_id).__name__}")
         if entity_id in self._seen:
@@ -180,7 +180,7 @@ class TemplateHome(Home):
 
     @cached_property
     def users(self) -> frozenset[str]:
-        """The users who are exposed persons."""
+        """Return the users whose persons are exposed."""
         return frozenset(
             user_id
             for person in self.exposure.states("person")
@@ -199,14 +199,14 @@ class TemplateHome(Home):
         return self._domains[domain]
 
     def format_state(self, state: State, *, rounded: bool, with_unit: bool) -> str:
-        """Return a state as it is displayed."""
+        """Return a state in its display format."""
         text = self.ask(_display_state, state.entity_id) if rounded and state.domain == SENSOR_DOMAIN else state.state
         self.read_state(state)
         unit = self.read_attribute(state, "unit_of_measurement") if with_unit else None
         return f"{text} {unit}" if unit else text
 
     def state_text(self, entity_id: Any, rounded: bool | None, with_unit: bool) -> str:  # noqa: FBT001 - as templates call it
-        """Return the state of an entity as text, as it is or as it is displayed."""
+        """Return the state of an entity as text, raw or in its display format."""
         proxy = self.find(entity_id)
         if proxy is None:
             return STATE_UNKNOWN
@@ -220,12 +220,12 @@ class TemplateHome(Home):
         return tuple(self.exposure.visible_attribute(proxy._state, name) or ())  # noqa: SLF001 - of this file
 
     def number(self, proxy: TemplateState, name: str) -> float | None:
-        """Return an attribute that is a number."""
+        """Return a numeric attribute."""
         value = self.exposure.visible_attribute(proxy._state, name)  # noqa: SLF001 - of this file
         return value if isinstance(value, int | float) else None
 
     def read_attributes(self, state: State) -> dict[str, Any]:
-        """Return the attributes that may be seen, and note whether one of them is free text."""
+        """Return the visible attributes, and note whether one is free text."""
         visible = self.exposure.visible_attributes(state)
         self.has_free_text = self.has_free_text or not all(
             is_fixed_attribute(self.hass, state, name, value) for name, value in visible.items()
@@ -240,7 +240,7 @@ class TemplateHome(Home):
 
 @callback
 def _display_state(home: Home, entity_id: str) -> str:
-    """Return the state of a sensor with the digits that are displayed."""
+    """Return the state of a sensor with its display precision."""
     state = home.state(entity_id)
     return async_rounded_state(home.hass, entity_id, state) if state else STATE_UNKNOWN
 
@@ -319,7 +319,7 @@ class AllStates:
 
 
 def _find_valid(home: TemplateHome, entity_id: str) -> TemplateState | None:
-    """Return the proxy of an entity; raise TemplateError for what cannot be an id."""
+    """Return the proxy of an entity; raises TemplateError for an invalid id."""
     proxy = home.find(entity_id)
     if proxy is None and not valid_entity_id(entity_id):
         raise TemplateError(f"Invalid entity ID '{entity_id}'")

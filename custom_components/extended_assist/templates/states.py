@@ -42,7 +42,7 @@ def is_state_attr(home: TemplateHome, entity_id: Any, name: Any, value: Any) -> 
 
 
 def has_value(home: TemplateHome, entity_id: Any) -> bool:
-    """Return whether an entity has a state that is known."""
+    """Return whether an entity has a known state."""
     proxy = home.find(entity_id)
     # Not by its property: whether a state is known tells nothing of what it says.
     return proxy is not None and proxy._state.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}  # noqa: SLF001
@@ -80,7 +80,7 @@ def expand(home: TemplateHome, *args: Any) -> list[TemplateState]:
 
 @callback
 def _groups(home: Home) -> frozenset[str]:
-    """Return the entities that the group integration provides in other domains."""
+    """Return the entities of the group integration in other domains."""
     return frozenset(
         entity_id for entity_id, source in entity_sources(home.hass).items() if source["domain"] == "group"
     )
@@ -125,7 +125,7 @@ def state_attr_translated(home: Home, entity_id: Any, attribute: Any) -> Any:
 
 @callback
 def entity_name(home: Home, entity_id: Any, **options: bool) -> str | None:
-    """Return the name of an entity without that of its device, as this version of Home Assistant has it."""
+    """Return the name of an entity without its device's name, as this version of Home Assistant defines it."""
     if not isinstance(entity_id, str) or (state := home.state(entity_id)) is None:
         return None
     home.read_name(state)
@@ -162,17 +162,17 @@ WRITTEN: Final = "in a template that Home Assistant itself will render"
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """All that a template can ever tell: values of its own, the run's, and these."""
+    """The data that a template can return: its own values, those of the run, and these."""
 
     entity_ids: set[str] = field(default_factory=set)
-    """Entities, of which it may tell what is told of any exposed entity; every constant that is an entity id is among them."""
+    """Entities whose data it may return; every constant that is an entity id is one of them."""
     attributes: set[tuple[frozenset[str], tuple[Step, ...]]] = field(default_factory=set)
-    """Attributes, with the entities whose they may be and the way inside."""
+    """Attributes, with their possible entities and the path inside."""
 
 
 @callback
 def check_reach(hass: HomeAssistant, exposure: Exposure, reach: Reach) -> None:
-    """Raise ToolError, with the reason, unless all that a template reaches is exposed, and its attributes are flat."""
+    """Raise ToolError, with the reason, unless all entities of a template are exposed and its attributes are flat."""
     for entity_id in sorted(reach.entity_ids):
         if not exposure.is_exposed(entity_id):
             raise NotExposedError(f"'{entity_id}' was not found or is not exposed.")
@@ -195,7 +195,7 @@ def check_reach(hass: HomeAssistant, exposure: Exposure, reach: Reach) -> None:
 
 
 def _at(value: Any, path: tuple[Step, ...]) -> Any:
-    """Return the value at a path inside attributes; a path may go on into a moment or a text, which is flat."""
+    """Return the value at a path inside attributes; a path may continue into a time or a text, which is flat."""
     for step in path:
         match value, step:
             case Mapping(), _:
@@ -208,7 +208,7 @@ def _at(value: Any, path: tuple[Step, ...]) -> Any:
 
 
 def _is_flat(hass: HomeAssistant, exposure: Exposure, value: Any) -> bool:
-    """Return whether a value of an attribute is plain: none, or nothing in it, could become anything."""
+    """Return whether a value consists of plain data only."""
     items = value if isinstance(value, list | tuple | set | frozenset) else [value]
     registry = er.async_get(hass)
     return bool(items) and all(
