@@ -6,6 +6,7 @@ import json
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
 
+from custom_components.extended_assist.confirmation.untrusted_text import async_note_own_start
 from custom_components.extended_assist.scheduled.delivery import async_deliver
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.scheduled.scheduled_task import Audience, Hearer
@@ -136,3 +137,48 @@ async def test_first_words_at_a_satellite(
         extra_system_prompt=satellite.prompt,
     )
     assert (len(home["lights"]) > 0) is is_own
+
+
+OWN_PROMPT = "The user answers a reminder of the household."
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize(
+    ("prompt", "is_trusted"),
+    [
+        (LIE, False),
+        (f"{OWN_PROMPT} {LIE}", False),
+        (OWN_PROMPT.lower(), False),
+        ("\u0939", False),
+        (OWN_PROMPT, True),
+        ("", True),
+        (None, True),
+    ],
+)
+async def test_extra_system_prompt(
+    hass: HomeAssistant,
+    home: Moved,
+    entry: MockConfigEntry,
+    claude_server: ClaudeServer,
+    hass_admin_user: MockUser,
+    prompt: str | None,
+    is_trusted: bool,
+    turns: int,
+) -> None:
+    """An automation that begins a conversation, with a sound alone too, can put others' words into the system prompt."""
+    async_note_own_start(hass, "The bins!", OWN_PROMPT)
+    answers = [Turn([text("x")])] * (turns - 1)
+    claude_server.responder = Scenario([*answers, Turn([CELLAR]), Turn([text("x")])])
+    for said in ("OK", "Well")[:turns]:
+        # Home Assistant gives the prompt with the first message only.
+        extra = prompt if said == "OK" else None
+        await conversation.async_converse(
+            hass,
+            said,
+            "from an automation",
+            Context(user_id=hass_admin_user.id),
+            language="en",
+            agent_id=AGENT,
+            extra_system_prompt=extra,
+        )
+    assert (len(home["lights"]) > 0) is is_trusted

@@ -245,7 +245,7 @@ async def _async_say(hass: HomeAssistant, entity_id: str, task: ScheduledTask, w
             data = {"start_message": words, "extra_system_prompt": _PROMPT.format(id=task.id)}
             # Nobody is logged in at a satellite.
             if not task.what.ask and not await async_are_others(hass, None, [task.author]):
-                async_note_own_start(hass, words)
+                async_note_own_start(hass, words, data["extra_system_prompt"])
             if await async_call(hass, "start_conversation", entity_id, data, context):
                 return True
         return bool(features & ANNOUNCES) and await async_call(hass, "announce", entity_id, {"message": words}, context)
