@@ -9,8 +9,11 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.calls.plan import Step
 from custom_components.extended_assist.confirmation.consequential import (
     CONSEQUENTIAL_ACTIONS,
+    TRIGGER,
     acts_of,
+    counts,
     is_consequential,
+    judged_leaves,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
@@ -248,3 +251,92 @@ async def test_device_action_on_a_group(hass: HomeAssistant, member: str, asks: 
     await hass.async_block_till_done()
     assert hass.states.is_state("script.device", "off")
     assert is_consequential(hass, act("script.device")) is asks
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "device_class", "kind", "asks"),
+    [
+        *(
+            ("cover.door", kind, one, True)
+            for kind in ("door", "garage", "gate")
+            for one in ("open_tilt", "set_tilt_position")
+        ),
+        *(("cover.door", "garage", one, True) for one in ("open", "set_position")),
+        *(("cover.door", "garage", one, False) for one in ("close", "close_tilt", "stop")),
+        *(("cover.door", "blind", one, False) for one in ("open", "open_tilt", "set_position", "set_tilt_position")),
+        *(("valve.gas", "gas", one, True) for one in ("open", "set_position")),
+        *(("alarm_control_panel.home", None, one, True) for one in ("disarm", "trigger")),
+        *(("alarm_control_panel.home", None, one, False) for one in ("arm_away", "arm_home", "arm_night")),
+        *(("lock.front", None, one, True) for one in ("open", "unlock")),
+        ("lock.front", None, "lock", False),
+        ("siren.roof", None, "turn_off", True),
+    ],
+)
+def test_device_actions(hass: HomeAssistant, entity_id: str, device_class: str | None, kind: str, asks: bool) -> None:
+    """A device action in a script counts as the action that it stands for."""
+    hass.states.async_set(entity_id, "closed", {"device_class": device_class, "current_position": 0})
+    step = {
+        "device_id": "x",
+        "domain": entity_id.partition(".")[0],
+        "type": kind,
+        "entity_id": entity_id,
+        "position": 100,
+    }
+    assert any(is_consequential(hass, one) for one in acts_of(hass, [step])) is asks
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "members", "action", "asks"),
+    [
+        ("cover.garage", ["switch.relay"], "homeassistant.turn_on", True),
+        ("cover.garage", ["switch.relay"], "cover.open_cover", True),
+        ("cover.garage", ["switch.relay"], "cover.close_cover", False),
+        ("lock.all", ["lock.gone"], "lock.unlock", True),
+        ("lock.all", ["lock.gone"], "lock.lock", False),
+        ("cover.all", ["cover.blind"], "cover.open_cover", False),
+    ],
+)
+def test_entities_that_list_others(
+    hass: HomeAssistant, entity_id: str, members: list[str], action: str, asks: bool
+) -> None:
+    """An entity that lists only others of another domain, or only missing ones, counts itself."""
+    hass.states.async_set("switch.relay", "off")
+    hass.states.async_set("cover.blind", "closed", {"device_class": "blind"})
+    hass.states.async_set(entity_id, "closed", {"entity_id": members})
+    assert is_consequential(hass, Step(action, (entity_id,), {})) is asks
+
+
+@pytest.mark.parametrize(
+    ("steps", "asks"),
+    [
+        ([{"action": "cover.toggle", "entity_id": "cover.garage"}], True),
+        ([{"delay": 60}, {"action": "cover.toggle", "entity_id": "cover.garage"}], True),
+        ([{"action": "cover.close_cover", "entity_id": "cover.garage"}, {"delay": 60}], False),
+        (
+            [
+                {"action": "cover.close_cover", "entity_id": "cover.garage"},
+                {"action": "cover.set_cover_position", "entity_id": "cover.garage", "data": {"position": 50}},
+            ],
+            True,
+        ),
+        ([{"action": "cover.set_cover_position", "entity_id": "cover.garage", "data": {"position": 0}}], False),
+        ([{"wait_template": "{{ true }}"}, {"action": "siren.toggle", "entity_id": "siren.roof"}], True),
+    ],
+)
+@pytest.mark.parametrize("kind", ["script", "automation"])
+async def test_steps_that_come_after_others(
+    hass: HomeAssistant, steps: list[dict[str, Any]], asks: bool, kind: str
+) -> None:
+    """Within a script or automation, a toggle counts wherever it leads: the steps before it may change the state."""
+    hass.states.async_set("cover.garage", "open", {"device_class": "garage", "current_position": 100})
+    hass.states.async_set("siren.roof", "off")
+    config: dict[str, Any] = {"script": {"script": {"come": {"sequence": steps}}}}
+    config["automation"] = {"automation": {"alias": "come", "triggers": [], "actions": steps}}
+    assert await async_setup_component(hass, kind, config[kind])
+    await hass.async_block_till_done()
+    action = {"script": "script.turn_on", "automation": "automation.trigger"}[kind]
+    step = Step(action, (f"{kind}.come",))
+    assert (
+        any(counts(hass, leaf, is_later=later) for leaf, later in judged_leaves(hass, step) if leaf[0] != TRIGGER)
+        is asks
+    )

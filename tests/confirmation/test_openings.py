@@ -12,8 +12,12 @@ from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.plan import Plan, Step
 from custom_components.extended_assist.calls.policy import Policy
-from custom_components.extended_assist.confirmation.confirmation_reason import async_reason_to_ask, covers_without_kind
-from custom_components.extended_assist.confirmation.consequential import are_alike, is_consequential, without_kind
+from custom_components.extended_assist.confirmation.confirmation_reason import (
+    async_reason_to_ask,
+    covers_without_kind,
+    without_kind,
+)
+from custom_components.extended_assist.confirmation.consequential import are_alike, is_consequential
 from custom_components.extended_assist.confirmation.untrusted_text import marked
 from custom_components.extended_assist.confirmation.wording import LANGUAGES, say
 from custom_components.extended_assist.exposure.entities import Exposure

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, override
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -14,14 +15,16 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.extended_assist.calls.journal import async_get_journal
-from custom_components.extended_assist.calls.plan import identity_of
+from custom_components.extended_assist.calls.plan import Plan, Step, identity_of
 from custom_components.extended_assist.confirmation.phone_approval import MAX_OPEN, VALID
+from custom_components.extended_assist.confirmation.recheck import agreed_acts
 from custom_components.extended_assist.scheduled import run_actions
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
+from homeassistant.setup import async_setup_component
 from tests.confirmation.test_phone_approval import forged
 from tests.helpers.slow import SlowLock, add as add_entities
 
@@ -325,3 +328,33 @@ async def test_conditions_at_the_answer(
     assert len(told.words) == (change != "none")
     assert ("did not hold any more" in str(task.progress.result)) is (change == "not held")
     assert "rain" not in f"{task.progress.result} {told.words}"
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+async def test_script_edited_since_it_was_agreed_to(
+    hass: HomeAssistant, home: MockConfigEntry, add: Add, later: Later, anna: User, is_edited: bool
+) -> None:
+    """An agreement covers a script as it was: one that has lost its condition since needs another yes."""
+    condition = {"condition": "state", "entity_id": "binary_sensor.someone", "state": "on"}
+    unlock = {"action": "lock.unlock", "target": {"entity_id": LOCK}}
+
+    async def load(steps: list[dict[str, Any]]) -> None:
+        config = {"script": {"leave": {"sequence": steps}}}
+        if not hass.services.has_service("script", "reload"):
+            assert await async_setup_component(hass, "script", config)
+        with patch("homeassistant.config.load_yaml_config_file", return_value=config):
+            await hass.services.async_call("script", "reload", blocking=True)
+        await hass.async_block_till_done()
+        async_expose_entity(hass, "conversation", "script.leave", True)
+
+    await load([condition, unlock])
+    hass.states.async_set("binary_sensor.someone", "off" if is_edited else "on")
+    unlocking = Unlocking(hass)
+    agreed_to = agreed_acts(hass, Plan((Step("script.turn_on", ("script.leave",)),), "Leave"))
+    run = {"action": "script.turn_on", "entity_ids": ["script.leave"], "data": {}, "targeted": True}
+    task = await add(600, say=None, actions=[run], user_id=anna.id, agreed=True, agreed_to=agreed_to)
+    await load([unlock] if is_edited else [condition, unlock])
+    await later(601)
+    await hass.async_block_till_done()
+    assert len(unlocking.users) == (0 if is_edited else 1), task.progress.result
+    assert str(task.progress.result).startswith("not done: it needs somebody's word") is is_edited

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from homeassistant.components.conversation import ChatLog, UserContent
+from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_to_bytes_or_none
@@ -18,7 +19,7 @@ from ..const import DOMAIN
 from ..exposure.domains import WITH_ENTITIES
 from ..repair_issues.entries import NOBODY_TO_ASK, async_raise_entry_issue
 from ..results import texts_in
-from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, Leaf, counts, is_later, leaves, without_kind
+from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, Leaf, counts, judged_leaves, leaves
 from .mentions import Said, is_named, is_said
 from .untrusted_text import marks, was_heard
 from .wording import Item, names_of, say, spoken_list
@@ -225,13 +226,28 @@ def _is_wary(call: ToolCall) -> bool:
     return was_heard(call.hass, call.caller) if chat_log is None else marks(chat_log)
 
 
+@callback
+def without_kind(hass: HomeAssistant, step: Step) -> list[str]:
+    """Return the covers that a step opens and that ask only because they have no device class."""
+    return [
+        leaf[1]
+        for leaf, later in judged_leaves(hass, step)
+        if leaf[1].startswith("cover.")
+        and (state := hass.states.get(leaf[1])) is not None
+        and not state.attributes.get(ATTR_DEVICE_CLASS)
+        and counts(hass, leaf, is_later=later)
+    ]
+
+
 def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
     """Return whether a step is consequential by the table and the options `always_ask` and `never_ask`."""
     never, always = call.options.policy.never_ask, call.options.policy.always_ask
     for one in [replace(step, entity_ids=(entity_id,)) for entity_id in step.entity_ids] or [step]:
         names = _names(one)
-        found = [(_names(Step(leaf[0], (leaf[1],))), leaf) for leaf in leaves(call.hass, one)]
-        if names & always or any(inner & always for inner, _ in found):
+        # What a step before this one did is not known yet.
+        judged = judged_leaves(call.hass, one, is_after=step is not plan.steps[0])
+        found = [(_names(Step(leaf[0], (leaf[1],))), leaf, later) for leaf, later in judged]
+        if names & always or any(inner & always for inner, *_ in found):
             return True
         # An option that exempts automation.trigger in general does not exempt the actions of one automation.
         if names & never and (one.action != TRIGGER or never & {*one.entity_ids}):
@@ -240,12 +256,14 @@ def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
             return True
         if plan.bound_to and names & _GUARDS:
             return True  # Undo counts in both directions.
-        if one.action and any(_counts(call, leaf, one) and not inner & never for inner, leaf in found):
+        if one.action and any(
+            _counts(call, leaf, is_later=later) and not inner & never for inner, leaf, later in found
+        ):
             return True
     return False
 
 
-def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
+def _counts(call: ToolCall, leaf: Leaf, *, is_later: bool) -> bool:
     """Return whether one action of a step is consequential.
 
     A shutter may close a garage. After untrusted text it counts as an entrance, unless the user's last message is about
@@ -254,7 +272,7 @@ def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
     trusts_shutters = True
     if leaf[1].startswith("cover.") and _is_wary(call):
         trusts_shutters = Said(call.caller.last_message or "").has_kind("cover")
-    return counts(call.hass, leaf, is_later=is_later(step), trusts_shutters=trusts_shutters)
+    return counts(call.hass, leaf, is_later=is_later, trusts_shutters=trusts_shutters)
 
 
 def _names(step: Step) -> set[str]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.entity_platform import EntityPlatform
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
@@ -24,6 +25,8 @@ type Leaf = tuple[str, str, Values]
 An empty text stands for no entity, or for an action that cannot be read.
 """
 
+READ: Final[Values] = {"is_read": True}
+"""The data of a script or scene whose own actions follow, so that a change of it is noticed."""
 TRIGGER: Final = "automation.trigger"
 """Triggering an automation by hand, which skips its conditions by default."""
 _SAYS_MORE: Final = frozenset({"back", "does", "skips"})
@@ -135,16 +138,12 @@ _ANY_DOMAIN: Final = {
     "cover": {"turn_on": "open_cover", "turn_off": "close_cover"},
     "lock": {"turn_on": "lock", "turn_off": "unlock"},
 }
-_DEVICE_ACTIONS: Final = {
-    "cover": {"open": "open_cover", "set_position": "set_cover_position"},
-    "alarm_control_panel": {"disarm": "alarm_disarm", "trigger": "alarm_trigger"},
-}
 
 
 @callback
 def is_consequential(hass: HomeAssistant, step: Step) -> bool:
     """Return whether a step runs anything that is consequential or cannot be read."""
-    return any(counts(hass, leaf, is_later=is_later(step)) for leaf in leaves(hass, step))
+    return any(counts(hass, leaf, is_later=later) for leaf, later in judged_leaves(hass, step))
 
 
 def is_later(step: Step) -> bool:
@@ -166,30 +165,6 @@ def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False, trusts_sh
         attributes[ATTR_DEVICE_CLASS] = kind if trusts_shutters or kind != _SHUTTER else None
         state = State(entity_id, STATE_UNKNOWN if is_later else state.state, attributes)
     return not action or (check is not None and check(state, data))
-
-
-@callback
-def consequential_acts(hass: HomeAssistant, plan: Plan) -> frozenset[str]:
-    """Return the consequential actions of a plan, each with its entity, whatever the current states are."""
-    return frozenset(
-        f"{action} {entity_id}"
-        for step in plan.steps
-        for action, entity_id, data in leaves(hass, step)
-        if counts(hass, (action, entity_id, data), is_later=True)
-    )
-
-
-@callback
-def without_kind(hass: HomeAssistant, step: Step) -> list[str]:
-    """Return the covers that a step opens and that ask only because they have no device class."""
-    found = [leaf for leaf in leaves(hass, step) if leaf[1].startswith("cover.")]
-    return [
-        entity_id
-        for action, entity_id, data in found
-        if (state := hass.states.get(entity_id)) is not None
-        and not state.attributes.get(ATTR_DEVICE_CLASS)
-        and counts(hass, (action, entity_id, data), is_later=is_later(step))
-    ]
 
 
 @callback
@@ -224,6 +199,19 @@ def leaves(hass: HomeAssistant, step: Step) -> Iterator[Leaf]:
 
 
 @callback
+def judged_leaves(hass: HomeAssistant, step: Step, *, is_after: bool = False) -> Iterator[tuple[Leaf, bool]]:
+    """Yield the leaves of a step, each with whether current states say nothing about it.
+
+    They say nothing about a step that runs later or after another one (`is_after`), nor about the steps of a script or an
+    automation, which may wait or act on the same entity before.
+    """
+    later = is_after or is_later(step)
+    for leaf in leaves(hass, step):
+        yield leaf, later
+        later = later or leaf[2] is READ or leaf[0] == TRIGGER
+
+
+@callback
 def acts_of(hass: HomeAssistant, steps: Any) -> Iterator[Step]:
     """Yield the actions of an automation's or script's steps, in every branch, as steps that may run later."""
     for action, entity_id, data in _steps(hass, steps, 0):
@@ -246,6 +234,7 @@ def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: V
     for entity_id in _moved(hass, entity_ids):
         own = entity_id.partition(".")[0]
         if own == "script" and domain in _MOVE_OTHERS and service != "turn_off":
+            yield "script.turn_on", entity_id, READ
             yield from _run(hass, entity_id, "script", depth)
         elif own == "scene" and service == "turn_on":
             yield from _scene(hass, entity_id)
@@ -256,10 +245,16 @@ def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: V
 
 
 def _moved(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
-    """Yield entities, and the members of groups in place of the groups; scenes are not expanded here."""
+    """Yield entities, and the members of groups in place of the groups; scenes are not expanded here.
+
+    An entity that lists only others of another domain, such as a door with its relay, also counts itself.
+    """
     for entity_id in entity_ids:
-        stands_for_others = not entity_id.startswith("scene.") and is_group(hass, entity_id)
-        yield from members_of(hass, entity_id) if stands_for_others else (entity_id,)
+        own = entity_id.partition(".")[0]
+        members = members_of(hass, entity_id) if own != "scene" and is_group(hass, entity_id) else []
+        yield from members
+        if own != "group" and not any(member.startswith(f"{own}.") for member in members):
+            yield entity_id
 
 
 def _own_action(entity_id: str, action: str) -> str:
@@ -302,14 +297,20 @@ def _number(value: Any) -> float:
         return inf
 
 
+@callback
+def scene_entity(hass: HomeAssistant, entity_id: str) -> Entity | None:
+    """Return the entity of a scene that Home Assistant itself provides, or None."""
+    platform: EntityPlatform | None = hass.data.get(DATA_SCENE_PLATFORM)
+    return platform.entities.get(entity_id) if platform else None
+
+
 def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
     """Yield the leaves of a scene.
 
     The effects of an integration's scene are unknown, so the domains of its members decide.
     """
-    platform: EntityPlatform | None = hass.data.get(DATA_SCENE_PLATFORM)
-    scene = platform.entities.get(entity_id) if platform else None
-    if isinstance(scene, HomeAssistantScene):
+    if isinstance(scene := scene_entity(hass, entity_id), HomeAssistantScene):
+        yield "scene.turn_on", entity_id, READ
         yield from _brought(hass, scene.scene_config.states)
         return
     state, registry = hass.states.get(entity_id), er.async_get(hass)
@@ -347,10 +348,18 @@ def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
         domain, kind = str(value["domain"]), str(value["type"])
         entity_id = er.async_resolve_entity_id(er.async_get(hass), str(value.get("entity_id", "")))
         for moved in _moved(hass, [entity_id or ""]):
-            yield f"{domain}.{_DEVICE_ACTIONS.get(domain, {}).get(kind, kind)}", moved, value
+            yield _device_action(domain, kind), moved, value
     else:
         for item in value.values():
             yield from _steps(hass, item, depth)
+
+
+def _device_action(domain: str, kind: str) -> str:
+    """Return the action that a device action stands for, such as cover.open_cover_tilt for open_tilt."""
+    if domain in ("cover", "valve"):
+        verb, _, rest = kind.partition("_")
+        return f"{domain}.{'_'.join(filter(None, (verb, domain, rest)))}"
+    return f"{domain}.alarm_{kind}" if domain == "alarm_control_panel" else f"{domain}.{kind}"
 
 
 def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterator[Leaf]:
@@ -366,7 +375,8 @@ def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterato
         yield "", "", {}
         return
     if not is_open and "entity_id" in target:
-        target["entity_id"] = [one.strip().lower() for text in _several(target["entity_id"]) for one in text.split(",")]
+        named = target["entity_id"] if isinstance(target["entity_id"], list | tuple) else [target["entity_id"]]
+        target["entity_id"] = [one.strip().lower() for text in named for one in str(text).split(",")]
     if target.get("entity_id") == ["all"]:
         found = set(hass.states.async_entity_ids(domain))
     elif is_open:
@@ -387,8 +397,3 @@ def _is_template(value: Any) -> bool:
     """Return whether a value, or an item of a list, is a template."""
     values = value if isinstance(value, list | tuple) else [value]
     return any(isinstance(one, Template) or is_template_string(str(one)) for one in values)
-
-
-def _several(value: Any) -> Iterator[str]:
-    """Yield the texts of a list, or a single one."""
-    return map(str, value if isinstance(value, list | tuple) else [value])

@@ -20,13 +20,16 @@ from ..calls.options import ToolboxOptions
 from ..calls.plan import Plan, identity_of
 from ..calls.policy import NotAllowedError
 from ..const import DOMAIN
+from ..ha_compat.automations import HomeAssistantScene
 from ..results import ToolError, texts_in
-from .consequential import leaves
+from .consequential import counts, leaves, scene_entity
 
 _SERVING = frozenset({ConfigEntryState.LOADED, ConfigEntryState.SETUP_IN_PROGRESS})
 _NOT_LOADED = "The entry of Extended Assist that has this tool is not loaded. Nothing was done; tell the user."
 _FAMILY_OFF = "This tool was turned off in the options of Extended Assist. Nothing was done; tell the user."
 _USER_GONE = "The user in whose name this was called was deactivated or removed. Nothing was done; tell the user."
+_WRITTEN = "written "
+"""The prefix of a script, automation or scene in an agreement, before its id and the SHA-256 of its config."""
 _TAKEN = "The tools that the agent had were taken from it meanwhile. Nothing was done; tell the user."
 
 
@@ -79,8 +82,13 @@ def digest(hass: HomeAssistant, plan: Plan) -> str:
     """
     led = [list(leaf) for step in plan.steps for leaf in leaves(hass, step)]
     whole_plan = bound(hass, plan)
-    whole = [whole_plan.fingerprint(), led, [*_written(hass, (entity_id for entity_id, _ in whole_plan.things))]]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
+    return _sha256(
+        [whole_plan.fingerprint(), led, [*_written(hass, (entity_id for entity_id, _ in whole_plan.things))]]
+    )
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode()).hexdigest()
 
 
 def _plain(value: Any) -> str:
@@ -90,13 +98,47 @@ def _plain(value: Any) -> str:
 
 
 def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the ids of scripts and automations with their raw configuration."""
+    """Yield the ids of scripts and automations with their raw configuration, and scenes with their states."""
     for entity_id in ids:
         domain = entity_id.partition(".")[0]
         if domain in ("automation", "script"):
             component: EntityComponent[Any] | None = hass.data.get(domain)
             entity = component.get_entity(entity_id) if component else None
             yield entity_id, getattr(entity, "raw_config", None)
+        elif domain == "scene" and isinstance(scene := scene_entity(hass, entity_id), HomeAssistantScene):
+            states = scene.scene_config.states.values()
+            yield entity_id, [(state.entity_id, state.state, dict(state.attributes)) for state in states]
+
+
+@callback
+def consequential_acts(hass: HomeAssistant, plan: Plan) -> set[str]:
+    """Return the consequential actions of a plan, each with its entity, whatever the current states are."""
+    return {
+        f"{action} {entity_id}"
+        for step in plan.steps
+        for action, entity_id, data in leaves(hass, step)
+        if counts(hass, (action, entity_id, data), is_later=True)
+    }
+
+
+@callback
+def agreed_acts(hass: HomeAssistant, plan: Plan) -> list[str]:
+    """Return the scope of an agreement to a plan: its consequential actions, and the scripts that lead to them."""
+    acts = consequential_acts(hass, plan)
+    written = _written(hass, things_of(hass, plan)) if acts else ()
+    return sorted(acts | {f"{_WRITTEN}{entity_id} {_sha256(config)}" for entity_id, config in written})
+
+
+@callback
+def are_agreed(hass: HomeAssistant, plan: Plan, agreed_to: list[str]) -> bool:
+    """Return whether an agreement covers a plan: no other actions, and no script, automation or scene was changed.
+
+    Agreements that an earlier version stored only have the actions.
+    """
+    acts = set(agreed_acts(hass, plan))
+    if not any(one.startswith(_WRITTEN) for one in agreed_to):
+        acts = {one for one in acts if not one.startswith(_WRITTEN)}
+    return acts <= {*agreed_to}
 
 
 @callback

@@ -18,7 +18,7 @@ from ..calls.plan import Frame, Plan, Step
 from ..calls.visible_text import name_shown, one_line, quoted
 from ..exposure.entities import Exposure
 from ..exposure.groups import is_group, members_of
-from .consequential import TRIGGER, leaves
+from .consequential import READ, TRIGGER, leaves
 
 MAX_NAMED = 12
 """Maximum entities of one domain that are named; more are described by their number and domain."""
@@ -54,8 +54,8 @@ def step_for(
 def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any]) -> Frame:
     """Return the frame for automations triggered by hand: their actions, and whether their conditions are skipped."""
     done: dict[str, dict[str, None]] = {}
-    for action, entity_id, _ in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
-        if action == TRIGGER and entity_id in entity_ids:
+    for action, entity_id, given in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
+        if given is READ or (action == TRIGGER and entity_id in entity_ids):
             continue
         entity = call.exposure.entity(entity_id) if entity_id else None
         is_told = bool(action) and (entity is not None or not entity_id) and not call.exposure.names_hidden(action)

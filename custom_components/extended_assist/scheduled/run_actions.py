@@ -24,9 +24,8 @@ from ..calls.policy import NotAllowedError
 from ..calls.settable_attributes import STATE
 from ..confirmation.approval_requests import async_agreed, async_approvers, async_question
 from ..confirmation.confirmation_reason import async_reason_to_ask
-from ..confirmation.consequential import consequential_acts
 from ..confirmation.phone_approval import VALID, NoRoomError, async_can_ask, async_first_answer
-from ..confirmation.recheck import bound, digest
+from ..confirmation.recheck import are_agreed, bound, digest
 from ..confirmation.wording import step_for
 from ..exposure.entities import Exposure
 from ..results import ToolError
@@ -249,7 +248,7 @@ async def _async_agree(call: ToolCall, task: ScheduledTask, plan: Plan, run: Tas
 
     Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.
     """
-    if task.agreed and (task.agreed_to is None or consequential_acts(call.hass, plan) <= {*task.agreed_to}):
+    if task.agreed and (task.agreed_to is None or are_agreed(call.hass, plan, task.agreed_to)):
         return None
     try:
         await async_reason_to_ask(call, plan)

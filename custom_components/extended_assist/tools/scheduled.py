@@ -20,8 +20,8 @@ from ..calls.journal import WISH_CHANGED, Change
 from ..calls.options import WISHES
 from ..calls.plan import Plan, Step
 from ..calls.policy import Tier
-from ..confirmation.consequential import consequential_acts, is_consequential
-from ..confirmation.recheck import things_of
+from ..confirmation.consequential import is_consequential
+from ..confirmation.recheck import agreed_acts, things_of
 from ..confirmation.untrusted_text import async_are_others, marked
 from ..const import CONF_FAMILIES, DOMAIN
 from ..llm_tools.extended_tool import ExtendedTool
@@ -100,7 +100,7 @@ class DoLaterTool(ExtendedTool):
         if any(part.actions for part in task.what.parts):
             plan = await async_plan_task(call, task)
             task.what.things = things_of(call.hass, plan)
-            task.agreed_to = sorted(consequential_acts(call.hass, plan))
+            task.agreed_to = agreed_acts(call.hass, plan)
         await async_keep(call, task)
         call.recording.is_complete = not left_out
         call.recording.due = Due(task.next_moment)
