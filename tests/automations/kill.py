@@ -16,7 +16,7 @@ import time
 from types import FrameType
 from typing import Any
 
-from custom_components.extended_assist.automations import edit, file, file as durable_write
+from custom_components.extended_assist.automations import edit, file
 from tests.automations.files import GOOD, automation
 
 SAMPLE = 60
@@ -27,15 +27,13 @@ ENOUGH = 6
 SAMPLE_SEED = 6
 LONGEST = 0.01  # seconds until a writer is killed, longer than most writes take
 NAMES = ("brackets", "one", "hand-written")
-FILES = {module.__file__ for module in (durable_write, file, durable_write)}
+FILES = {file.__file__}
 
 
 def writer(path: Path, folder: Path, number: int) -> None:
     """Add an automation, as the store does."""
     new = automation(number) | {"id": f"new {number}"}
-    file.change(
-        path, partial(edit.add, config=new), lambda before, _: durable_write.keep_copy(folder, f"{number:06}", before)
-    )
+    file.change(path, partial(edit.add, config=new), lambda before, _: file.keep_copy(folder, f"{number:06}", before))
 
 
 def die_at(line: int) -> Callable[..., Any]:

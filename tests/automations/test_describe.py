@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.automations.describe import MAX_IN_SHORT, SAYS_NOTHING, AutomationDescriber
-from custom_components.extended_assist.automations.edit import MAX_DIFF
-from custom_components.extended_assist.automations.parts import diff
+from custom_components.extended_assist.automations.describe import MAX_DIFF, MAX_IN_SHORT, AutomationDescriber, diff
+from custom_components.extended_assist.automations.describe_values import SAYS_NOTHING
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations.describe import AutomationDescriber
-from custom_components.extended_assist.automations.describe_scripts import DESCRIBERS
+from custom_components.extended_assist.automations.describe import DESCRIBERS, AutomationDescriber
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.core import HomeAssistant
 from tests.helpers.automating import MOTION, PORCH, StartHome, start_home

@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-from custom_components.extended_assist.automations import edit, file, file as durable_write
+from custom_components.extended_assist.automations import edit, file
 from custom_components.extended_assist.calls.journal import MAX_CHANGES
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import GOOD, automation
@@ -162,11 +162,11 @@ def test_others_write_all_the_time(tmp_path: Path) -> None:
 def test_copies(tmp_path: Path) -> None:
     """The last copies are kept, readable for their owner only; what is gone or broken is nothing."""
     for number in range(MAX_CHANGES + 5):
-        durable_write.keep_copy(tmp_path, f"{number:04}", f"content {number}".encode())
+        file.keep_copy(tmp_path, f"{number:04}", f"content {number}".encode())
     assert len(list(tmp_path.iterdir())) == MAX_CHANGES
-    assert durable_write.read_copy(tmp_path, "0004") is None
-    assert durable_write.read_copy(tmp_path, "0054") == b"content 54"
+    assert file.read_copy(tmp_path, "0004") is None
+    assert file.read_copy(tmp_path, "0054") == b"content 54"
     broken = tmp_path / "0054.yaml.gz"
     assert broken.stat().st_mode & 0o777 == 0o600
     broken.write_bytes(broken.read_bytes()[:-12])
-    assert durable_write.read_copy(tmp_path, "0054") is None
+    assert file.read_copy(tmp_path, "0054") is None

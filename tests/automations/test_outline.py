@@ -10,8 +10,7 @@ import pytest
 from custom_components.extended_assist.automations import edit
 from custom_components.extended_assist.automations.edit import Edit
 from custom_components.extended_assist.automations.revert import reverse
-from custom_components.extended_assist.automations.yaml_outline import Outline, quick_outline, whole_outline
-from custom_components.extended_assist.automations.yaml_reader import AT_ONCE
+from custom_components.extended_assist.automations.yaml_outline import AT_ONCE, Outline, quick_outline, whole_outline
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import automation
 from tests.automations.styles import CHOMPED, COMMENTS, DEEP, EDITOR, FLOW, JINJA, NESTED_DASHES, OLDER, TEXTS

@@ -11,9 +11,8 @@ from unittest.mock import patch
 import pytest
 import yaml
 
-from custom_components.extended_assist.automations.config_includes import include_problem
-from custom_components.extended_assist.automations.duplicate_ids import other_places
-from custom_components.extended_assist.automations.yaml_reader import compose
+from custom_components.extended_assist.automations.config_includes import include_problem, other_places
+from custom_components.extended_assist.automations.yaml_outline import compose
 from custom_components.extended_assist.exposure import entities as exposure
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.extended_assist.automations.duplicate_ids import other_places
+from custom_components.extended_assist.automations.config_includes import other_places
 from homeassistant.core import HomeAssistant
 from tests.conftest import CallTool, expose
 from tests.helpers.automating import CONFIGURATION, REMOVE, UPDATE, StartHome, start_home

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations.parts import diff
+from custom_components.extended_assist.automations.describe import diff
 from custom_components.extended_assist.calls.call import ToolCall
 from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.exposure.entities import Exposure

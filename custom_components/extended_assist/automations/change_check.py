@@ -1,4 +1,4 @@
-"""What a change adds to an automation is checked; what stands there already may stay, as long as it reaches nothing more.
+"""Check a change of an automation: check the added parts, and let existing parts stay as long as they can reach nothing more.
 
 Name, description, mode, limits, initial state and traces reach nothing: they can always be changed, whatever else is in the
 automation. For the other parts, each trigger, condition and step on the outermost level is one unit, told apart by its parsed
@@ -43,10 +43,11 @@ from .check import (
     resolved,
     walker_for,
 )
-from .config_file import async_used_blueprint
+from .describe_values import items_of
 from .edit import merged
-from .expansion import async_written_out
-from .parts import LISTS, computes, is_passed, is_plain, matched, meaning, unit_meaning, units
+from .expansion import async_expand
+from .loading import async_used_blueprint
+from .parts import LISTS, computes, is_passed, is_plain, matched, meaning, unit_meaning
 from .query import Automation
 from .rules import AUTOMATION_RULES, RULES, Rules
 from .yaml_positions import Tagged
@@ -61,7 +62,7 @@ _HARMLESS: Mapping[str, dict[str, Any]] = {
     "conditions": {"condition": "or", "conditions": []},
     "actions": {"delay": 0},
 }
-"""What stands for a unit that is not checked, so that the others keep their places."""
+"""Replacements for units that are not checked, so that the others keep their indexes."""
 _ADVICE = (
     "{what}, since {where} stays as it is, and is not exposed, holds a secret, or is nothing that assistants may write. "
     "Leave it so, or tell the user to change it in Home Assistant."
@@ -76,29 +77,29 @@ _OTHER_BLUEPRINT = (
 
 @dataclass(slots=True)
 class _Comparison:
-    """Two states of an automation, blueprints filled in, and which units stay."""
+    """An automation before and after a change, with the inputs of blueprints filled in, and the units that stay."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     stays: dict[str, dict[int, int]] = field(default_factory=dict)
-    """For each list, the numbers of the units that stay, and those that they had."""
+    """For each list, the new and the old index of each unit that stays."""
     foreign: dict[str, set[int]] = field(default_factory=dict)
-    """For each part, the numbers of the foreign units that stay; for variables, 0 stands for all of them."""
+    """For each key, the indexes of the foreign units that stay; for variables, 0 means all of them."""
 
     def __post_init__(self) -> None:
         """Find out which units stay."""
-        self.stays = {key: matched(units(self.before.get(key)), units(self.after.get(key))) for key in LISTS}
+        self.stays = {key: matched(items_of(self.before.get(key)), items_of(self.after.get(key))) for key in LISTS}
 
     def is_changed(self, key: str) -> bool:
-        """Return whether a part is another one."""
+        """Return whether the value of a key has changed."""
         if key not in LISTS:
             return meaning(self.before.get(key) or {}) != meaning(self.after.get(key) or {})
-        old, new = units(self.before.get(key)), units(self.after.get(key))
+        old, new = items_of(self.before.get(key)), items_of(self.after.get(key))
         return list(map(unit_meaning, old)) != list(map(unit_meaning, new))
 
     def added(self, key: str) -> list[Any] | None:
-        """Return the units of a list, with something harmless in place of those that stay; None where none is added."""
-        new = units(self.after.get(key))
+        """Return the units of a list, with a harmless unit in place of those that stay; None if no unit is added."""
+        new = items_of(self.after.get(key))
         if len(self.stays[key]) == len(new):
             return None
         return [_HARMLESS[key] if index in self.stays[key] else unit for index, unit in enumerate(new)]
@@ -138,7 +139,7 @@ async def async_check_change(
         return CheckedAutomation(wanted, merged(ran, changes), set(automation.used), blueprint=blueprint)
     if rules is not AUTOMATION_RULES:
         return await async_check(call, str(automation.id), wanted, rules, changes)
-    changes, left_out = await _async_written_out(call, rules, newer(before), changes)
+    changes, left_out = await _async_expand_added(call, rules, newer(before), changes)
     wanted = current(merged(before, changes))
     wanted.pop("id", None)
     if is_blueprint and "use_blueprint" not in changes and _holds_tag(written["use_blueprint"]):
@@ -159,7 +160,7 @@ async def async_check_change(
 
 
 async def _async_check_as_loaded(call: ToolCall, automation: Automation, loadable: Mapping[str, Any]) -> None:
-    """Refuse to load what uses a blueprint that has become another one: that would change more than was asked for."""
+    """Raise ToolError if the blueprint was changed since it was loaded: loading it would change more than was asked for."""
     rules = RULES[automation.kind]
     if not automation.loaded.available:
         return
@@ -168,30 +169,32 @@ async def _async_check_as_loaded(call: ToolCall, automation: Automation, loadabl
         raise ToolError(_OTHER_BLUEPRINT.format(automation.kind))
 
 
-async def _async_written_out(
+async def _async_expand_added(
     call: ToolCall, rules: Rules, before: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], int]:
-    """Return changes with places written out as entities, but in units that stay, and how many entities are left out."""
-    stays = {key: matched(units(before.get(key)), units(changes[key])) for key in LISTS if changes.get(key) is not None}
+    """Return changes with areas and devices expanded to entities in added units, and the number of entities left out."""
+    stays = {
+        key: matched(items_of(before.get(key)), items_of(changes[key])) for key in LISTS if changes.get(key) is not None
+    }
     added = {
-        key: [unit for index, unit in enumerate(units(value)) if index not in stays[key]] if key in stays else value
+        key: [unit for index, unit in enumerate(items_of(value)) if index not in stays[key]] if key in stays else value
         for key, value in changes.items()
     }
-    written, left_out = await async_written_out(call, added, rules.blueprints(call.hass))
+    written, left_out = await async_expand(call, added, rules.blueprints(call.hass))
     for key, kept in stays.items():
         new = iter(written[key])
-        written[key] = [unit if index in kept else next(new) for index, unit in enumerate(units(changes[key]))]
+        written[key] = [unit if index in kept else next(new) for index, unit in enumerate(items_of(changes[key]))]
     return written, left_out
 
 
 async def _async_check_added(
     call: ToolCall, compared: _Comparison, written: Mapping[str, Any], checked: CheckedAutomation
 ) -> None:
-    """Check what was added, and that nothing that stays reaches more."""
+    """Check the added units, and that the units that stay can reach nothing more."""
     whole, own = compared.after, newer(written)
     private = {key: {0} if _is_private(call.exposure, whole.get(key), own.get(key)) else set() for key in PARTS[:2]}
     for key, stays in compared.stays.items():
-        new, old = units(whole.get(key)), units(own.get(key))
+        new, old = items_of(whole.get(key)), items_of(own.get(key))
         private[key] = {now for now, was in stays.items() if _is_private(call.exposure, new[now], _at(old, was))}
     if not any(private.values()):
         walker = walker_for(call, whole)
@@ -200,7 +203,7 @@ async def _async_check_added(
             for key in PARTS:
                 await async_walk_part(walker, key, whole.get(key))
         except ToolError:
-            pass  # Only what is added counts, and the reason has to be one of that.
+            pass  # Check the added units alone, so that the error is about one of these.
         else:
             checked.entity_ids = walker.entity_ids
             return
@@ -226,26 +229,26 @@ async def _async_find_foreign(call: ToolCall, compared: _Comparison, private: Ma
             continue
         reads = bool(compared.foreign.keys() - {"actions"})
         for index in compared.stays[key]:
-            unit = units(whole[key])[index]
+            unit = items_of(whole[key])[index]
             if index in private[key] or (reads and computes(unit)) or await _async_is_refused(call, whole, key, [unit]):
                 compared.foreign.setdefault(key, set()).add(index)
 
 
 def _refuse_more(compared: _Comparison) -> None:
-    """Refuse what gives a foreign unit that stays more occasions, or tells more of it."""
+    """Raise ToolError for changes that let a foreign unit act more often, or reveal more about it."""
     foreign, stays = compared.foreign, compared.stays
     for key in ("variables", "trigger_variables"):
         if compared.is_changed(key):
             _refuse(compared, f"{key}: variables cannot be changed")
     if foreign.keys() - {"triggers"} and list(stays["triggers"].items()) != [
-        (index, index) for index in range(len(units(compared.after.get("triggers"))))
+        (index, index) for index in range(len(items_of(compared.after.get("triggers"))))
     ]:
         _refuse(compared, "triggers: of what sets this off, only the last ones can be taken away")
-    if len(stays["conditions"]) < len(units(compared.before.get("conditions"))):
+    if len(stays["conditions"]) < len(items_of(compared.before.get("conditions"))):
         _refuse(compared, "conditions: conditions can be added, but those that are there have to stay")
     if foreign.keys() - {"actions"}:
         for key in LISTS:
-            for index, unit in enumerate(units(compared.after.get(key))):
+            for index, unit in enumerate(items_of(compared.after.get(key))):
                 if index not in stays[key] and computes(unit):
                     _refuse(compared, f"{key}[{index}]: templates and conditions on the trigger cannot be added")
     if compared.is_changed("actions"):
@@ -253,8 +256,8 @@ def _refuse_more(compared: _Comparison) -> None:
 
 
 def _refuse_other_order(compared: _Comparison) -> None:
-    """Refuse other steps where they would change when foreign steps act, or tell how they went."""
-    old, new = units(compared.before.get("actions")), units(compared.after.get("actions"))
+    """Raise ToolError for changed steps that affect when foreign steps act, or reveal how they went."""
+    old, new = items_of(compared.before.get("actions")), items_of(compared.after.get("actions"))
     foreign, stays = compared.foreign.get("actions", set()), compared.stays["actions"]
     walls = [index for index in sorted(foreign) if not is_passed(new[index])]
     rest = list(map(unit_meaning, new[walls[0] + 1 :])) if walls else []
@@ -298,7 +301,7 @@ def _is_private(exposure: Exposure, value: Any, written: Any) -> bool:
             for key, item in value.items()
         )
     if isinstance(value, list):
-        return any(_is_private(exposure, item, _at(units(written), index)) for index, item in enumerate(value))
+        return any(_is_private(exposure, item, _at(items_of(written), index)) for index, item in enumerate(value))
     if not isinstance(value, str) or exposure.is_exposed(value):
         return False
     return is_secret_text(value) or getattr(value, "__config_file__", "").endswith(SECRET_YAML)
@@ -316,7 +319,7 @@ def _at(items: list[Any], index: int) -> Any:
 
 
 def newer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration with the present names of its keys, or none of it where it has both."""
+    """Return a configuration with the present names of its keys; an empty one if it has a key under both names."""
     try:
         return current(config)
     except ToolError:
@@ -330,7 +333,7 @@ async def _async_validate(
     wanted: dict[str, Any],
     changes: Mapping[str, Any],
 ) -> None:
-    """Let Home Assistant validate what is given; and the whole, unless it does not accept that as it is either."""
+    """Let Home Assistant validate the given keys, and the whole, unless it did not accept the former whole either."""
     automation_id, rules = str(automation.id), RULES[automation.kind]
     given = {key: value for key, value in changes.items() if value is not None}
     if "use_blueprint" not in given:

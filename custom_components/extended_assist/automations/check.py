@@ -1,4 +1,4 @@
-"""Check of an automation or script before it is written: valid for Home Assistant, and within exposure and policy."""
+"""Check an automation or script before it is written: valid for Home Assistant, and within exposure and policy."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,15 +16,16 @@ from ..actions.check import ResolvedAction
 from ..actions.sequences import SequenceWalker
 from ..actions.text_check import MAX_SIZE
 from ..calls.call import ToolCall
+from ..exposure.entities import normalize
 from ..ha_compat.automations import BlueprintException, is_blueprint_instance_config
 from ..results import ToolError, place_of, size, texts_in
-from .config_file import UsedBlueprint, async_used_blueprint
-from .edit import OLDER_KEYS
-from .expansion import async_written_out
-from .query import NOT_EXPOSED
-from .rules import AUTOMATION_RULES, Rules
-from .scripts import check_fields
-from .target_names import SECRET
+from .describe_values import items_of
+from .edit import OLDER_KEYS, PRESENT_KEYS
+from .expansion import async_expand
+from .loading import UsedBlueprint, async_used_blueprint
+from .query import NOT_EXPOSED, Automation
+from .rules import AUTOMATION_RULES, Rules, check_fields
+from .secret_values import SECRET
 from .yaml_positions import Tagged
 
 MAX_NAME = 120
@@ -50,7 +51,7 @@ class CheckedAutomation:
     actions: tuple[ResolvedAction, ...] = ()
     """Every action in it, in order."""
     left_out: int = 0
-    """How many entities, of areas and the like that were named, it does not use because they are not exposed."""
+    """Number of entities of the named areas and devices that are left out because they are not exposed."""
     blueprint: UsedBlueprint | None = None
 
 
@@ -72,8 +73,8 @@ def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dic
     return config
 
 
-def refuse_untold(config: Mapping[str, Any]) -> None:
-    """Refuse what stands in the place of something that is not told, and tags."""
+def refuse_placeholders(config: Mapping[str, Any]) -> None:
+    """Raise ToolError for placeholders of hidden values, and for tags."""
     for text, path in texts_in(config, keys=True):
         place = place_of("", path).removeprefix(".")
         if untold := next((one for one in (SECRET, NOT_EXPOSED) if one in text), None):
@@ -89,8 +90,7 @@ def current(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration with the present names of its keys; raises ToolError when one is there under both."""
     if doubled := [key for key, older in OLDER_KEYS.items() if config.keys() >= {key, older}]:
         raise ToolError(f"Give {doubled[0]} only; {OLDER_KEYS[doubled[0]]} is its older name.")
-    newer = {older: key for key, older in OLDER_KEYS.items()}
-    return {newer.get(key, key): value for key, value in config.items()}
+    return {PRESENT_KEYS.get(key, key): value for key, value in config.items()}
 
 
 def resolved(written: Any, loaded: Any) -> Any:
@@ -115,14 +115,14 @@ async def async_check(
 ) -> CheckedAutomation:
     """Return an automation or script that may be written; raises ToolError with the place and the reason.
 
-    Where only some keys are given by the caller, nothing is told of what the others hold.
+    If only some keys are given by the caller, errors reveal nothing about the values of the other keys.
     """
     said = set(rules.keys if given is None else given)
-    if "alias" in said:  # One that has no name of its own needs none for something else to be changed.
+    if "alias" in said:  # An automation without a name can be changed without giving it one.
         check_name(config, rules)
     parts = {key: value for key, value in config.items() if key in said}
     blueprint = await async_used_blueprint(rules.blueprints(call.hass), config)
-    written, left_out = await async_written_out(call, parts, rules.blueprints(call.hass))
+    written, left_out = await async_expand(call, parts, rules.blueprints(call.hass))
     config = {**config, **written}
     whole = await async_substituted(call, config, rules, tell="use_blueprint" in said)
     check_needed(whole, rules)
@@ -141,7 +141,7 @@ async def async_check(
 
 
 def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
-    """Refuse an automation or script without a name, or with one that is none."""
+    """Raise ToolError for a missing name, and for one of several lines or of too many characters."""
     if not str(config.get("alias") or "").strip():
         raise ToolError(f"Give the {rules.kind} a name, as 'alias'.")
     check_line(config["alias"], "alias")
@@ -150,28 +150,28 @@ def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> No
 
 
 def check_line(name: Any, key: str) -> None:
-    """Refuse a name of several lines: in a question, they would read like what is done."""
+    """Raise ToolError for a name of several lines: in a question, they would read like steps."""
     if len(str(name).strip().splitlines()) > 1:
         raise ToolError(f"{key}: a name has one line. Put the rest into 'description'.")
 
 
 def walker_for(call: ToolCall, whole: Mapping[str, Any]) -> SequenceWalker:
-    """Return the check of the parts of an automation or script, which knows the names that all of it defines, sends and makes."""
+    """Return the checker for the parts of an automation or script, which knows the variables, events and scenes of the whole."""
     walker = SequenceWalker(call, keep=True, own=OwnParts.of(call.hass, call.exposure, whole))
     walker.define(whole)
     return walker
 
 
 def check_needed(whole: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
-    """Refuse what has no part that it needs."""
+    """Raise ToolError if a required key is missing."""
     for key in rules.needed:
         if key not in whole:
             raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'. Give it, as a list.")
 
 
 def refuse_blueprint(call: ToolCall, err: ToolError) -> NoReturn:
-    """Raise a ToolError with why a blueprint cannot be used, as far as that may be told."""
-    if _may_tell(call, err):
+    """Raise ToolError with the reason why a blueprint cannot be used, unless the reason names something hidden."""
+    if _may_reveal(call, err):
         raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
     raise ToolError(
         "use_blueprint: the blueprint with these inputs also uses something that is not exposed or cannot be checked. Tell "
@@ -190,10 +190,9 @@ async def async_walk_part(walker: SequenceWalker, key: str, value: Any) -> None:
             await walker.async_conditions(value, key)
         case "actions" | "sequence":
             await walker.async_actions(value, key)
-        case "fields":
-            check_fields(value)
-            await walker.async_values(value, key)
         case _:
+            if key == "fields":
+                check_fields(value)
             await walker.async_values(value, key)
 
 
@@ -216,7 +215,7 @@ async def async_substituted(
         inputs = await blueprints.async_inputs_from_config(config)
         found: dict[str, Any] = inputs.async_substitute()
     except (BlueprintException, HomeAssistantError, vol.Invalid) as err:
-        raise ToolError(_told(call, err, rules, tell=tell)) from err
+        raise ToolError(_error_text(call, err, rules, tell=tell)) from err
     return current(found) if rules is AUTOMATION_RULES else found
 
 
@@ -227,18 +226,18 @@ async def async_validate(
     try:
         await rules.async_validate(call.hass, automation_id, config)
     except (vol.Invalid, HomeAssistantError) as err:
-        raise ToolError(_told(call, err, rules, tell=tell and _is_said(call, config, str(err)))) from err
+        raise ToolError(_error_text(call, err, rules, tell=tell and _is_given(call, config, str(err)))) from err
 
 
-def _told(call: ToolCall, err: Exception, rules: Rules, *, tell: bool) -> str:
-    """Return Home Assistant's error, or a general sentence where the error could name what is not exposed."""
-    if tell and _may_tell(call, err):
+def _error_text(call: ToolCall, err: Exception, rules: Rules, *, tell: bool) -> str:
+    """Return Home Assistant's error, or a general sentence if the error could name something hidden."""
+    if tell and _may_reveal(call, err):
         return f"Home Assistant does not accept this {rules.kind}: {err}"
     return f"Home Assistant does not accept this {rules.kind} as a whole. Give all of its parts in full, in current syntax."
 
 
-def _is_said(call: ToolCall, config: Mapping[str, Any], message: str) -> bool:
-    """Return whether a message repeats nothing of a configuration that the caller did not say, such as a code that stays."""
+def _is_given(call: ToolCall, config: Mapping[str, Any], message: str) -> bool:
+    """Return whether all values of a configuration that a message repeats were given by the caller."""
     said = set(_leaves(call.arguments))
     return not any(leaf in message for leaf in _leaves(config) if len(leaf) > 1 and leaf not in said)
 
@@ -252,8 +251,49 @@ def _leaves(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def _may_tell(call: ToolCall, err: Exception) -> bool:
-    """Return whether an error names nothing hidden but what the caller said itself, word for word."""
+def _may_reveal(call: ToolCall, err: Exception) -> bool:
+    """Return whether an error names nothing hidden, apart from texts that the caller gave."""
     said = {text for text, _ in texts_in(call.arguments)}
     message = re.sub(r"[\w.]+", lambda word: "" if word[0] in said else word[0], str(err))
     return not call.exposure.names_hidden(message)
+
+
+_SHARED = 0.75
+"""Share of the entities of both that two close automations have in common."""
+
+
+def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automation_id: str) -> list[str]:
+    """Return warnings about automations that have the same name or do nearly the same; compares them all."""
+    others = [other for other in known if other.id != automation_id]
+    name, kinds = normalize(str(checked.config.get("alias") or "")), _trigger_kinds(checked.whole)
+    found = same_names(others, name, automation_id) if name else []
+    for other in others:
+        if normalize(other.name) == name or _trigger_kinds(other.config) != kinds:
+            continue
+        used = set(other.used)
+        shared = used & checked.entity_ids
+        if (shared and len(shared) >= _SHARED * len(used | checked.entity_ids)) or all(
+            _units(other.config, key) == _units(checked.whole, key) for key in OLDER_KEYS
+        ):
+            found.append(f"It is close to an existing one: {other.name} ({other.entity_id}).")
+    return found
+
+
+def same_names(known: Iterable[Automation], name: Any, own_id: str | None) -> list[str]:
+    """Return warnings about others of a kind that have the same name."""
+    wanted = normalize(str(name))
+    return [
+        f"Another {other.kind} has this name already: {other.entity_id}."
+        for other in known
+        if other.id != own_id and normalize(other.name) == wanted
+    ]
+
+
+def _trigger_kinds(config: Mapping[str, Any]) -> set[str]:
+    triggers = [trigger for trigger in _units(config, "triggers") if isinstance(trigger, Mapping)]
+    return {str(trigger.get("trigger", trigger.get("platform"))) for trigger in triggers}
+
+
+def _units(config: Mapping[str, Any], key: str) -> list[Any]:
+    """Return triggers, conditions or actions as a list, under the present or the older name of the key."""
+    return items_of(config.get(key, config.get(OLDER_KEYS[key])))

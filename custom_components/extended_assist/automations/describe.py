@@ -1,145 +1,29 @@
-"""Describe automations in words: every trigger, condition, step and value, as far as exposure allows."""
+"""Automations, scripts and scenes in words, and the lines that a change alters."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+import difflib
 from functools import cached_property
-from typing import Any
+import json
+from typing import Any, Final, override
 
-from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, CONF_ALIAS, CONF_ENABLED, CONF_ID
+from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, CONF_ENTITIES, CONF_NAME, CONF_SEQUENCE, CONF_STATE
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.yaml import dump
 
 from ..actions.automation_context import OwnParts
+from ..calls.call import ToolCall
+from ..calls.plan import Part, Step
+from ..confirmation.consequential import acts_of
 from ..ha_compat.mobile_app import PHONE, phone_action
-from .describe_values import UNSEEN, ValueDescriber, duration, items_of, listed, names_hidden
-from .edit import OLDER_KEYS
-from .target_names import without_recipients
-
-SAYS_NOTHING = {
-    CONF_ID: "the id of the automation, which stays",
-    CONF_ALIAS: "a name; the one of the automation is told with it",
-    "description": "read by people only",
-    "metadata": "kept by the editor",
-    "trace": "how many runs are kept to look at",
-}
-"""Parts of an automation that change nothing of what it does, each with what it is."""
-
-SHORTHAND = ("and", "or", "not")
-_OF_PARTS = frozenset(
-    {*SHORTHAND, "choose", "conditions", "if", "parallel", "repeat", "sequence", "triggers", "wait_for_trigger"}
-)
-"""What holds parts of its own, each of which is told or not by itself."""
-_HAPPENINGS = {
-    "conversation": ("command", "somebody says to Assist {}"),
-    "event": ("event_type", "the event {} happens"),
-    "homeassistant": ("event", "Home Assistant goes through {}"),
-    "mqtt": ("topic", "a message comes to {}"),
-    "sun": ("event", "it is {}"),
-    "tag": ("tag_id", "the tag {} is scanned"),
-    "template": ("value_template", "{} becomes true"),
-    "time": ("at", "it is {}"),
-    "webhook": ("webhook_id", "the webhook {} is called"),
-}
-"""Triggers that are told by one of their values: which one, and the words around it."""
-
-
-class ConditionDescriber(ValueDescriber):
-    """Describes triggers and conditions, and whatever else may be switched off by itself."""
-
-    def _triggers(self, value: Any) -> str:
-        """Describe triggers, any of which will do."""
-        return listed([self._part(item, self._trigger) for item in items_of(value)], "or")
-
-    def _conditions(self, value: Any, last: str = "and") -> str:
-        """Describe conditions."""
-        return listed([self._part(item, self._condition) for item in items_of(value)], last)
-
-    def _part(self, part: Any, describe: Callable[[dict[str, Any]], str]) -> str:
-        """Describe a trigger, condition or step, and whether it is switched off."""
-        if not isinstance(part, Mapping):  # The short form of a template condition.
-            return self._seen(f"{part} is true")
-        told = part if self._tells_recipients else without_recipients(part)
-        what = {key: value for key, value in told.items() if key not in SAYS_NOTHING or key == CONF_ID}
-        enabled, is_of_parts = what.pop(CONF_ENABLED, True), bool(_OF_PARTS & what.keys())
-        lasting = f" for {self._valued('for', what.pop('for'))}" if "for" in what else ""
-        words = f"{describe(what)}{lasting}"
-        if rest := self._rest(what):
-            words = f"{words} ({rest})"
-        if enabled is not True:
-            words = f"[switched off: {words}]" if enabled is False else f"[only where {self._said(enabled)}: {words}]"
-        # What is said about something hidden, such as the state that is waited for, is hidden with it.
-        return UNSEEN if UNSEEN in words and not is_of_parts else self._seen(words)
-
-    def _trigger(self, what: dict[str, Any]) -> str:
-        """Describe a trigger, and take what is told out of it."""
-        kind = str(what.pop("trigger", what.pop("platform", "something")))
-        _unfold(what, "options")
-        if kind == "list" or (kind == "something" and "triggers" in what):
-            return f"({self._triggers(what.pop('triggers', None))})"
-        if kind in _HAPPENINGS:
-            key, words = _HAPPENINGS[kind]
-            return words.format(self._state(what.pop(key, None)))
-        match kind:
-            case "state":
-                words = self._about(what)
-                if "to" not in what:
-                    words += " changes"
-                elif (to := what.pop("to")) is None:
-                    words += " changes its state"
-                else:
-                    words += f" turns {self._state(to)}"
-                return words + (f" from {self._state(what.pop('from'))}" if "from" in what else "")
-            case "numeric_state":
-                return f"{self._about(what)} is{self._limits(what)}"
-            case "time_pattern":
-                return "the clock shows"
-            case "zone":
-                who, event = self._about(what), self._said(what.pop("event", "enter"))
-                return f"{who} {event}s {self._state(what.pop('zone', None))}"
-        about = self._about(what)
-        return f"{about} {_kind(kind)}".strip()
-
-    def _condition(self, what: dict[str, Any]) -> str:
-        """Describe a condition, and take what is told out of it."""
-        kind = what.pop("condition", None)
-        for key in SHORTHAND:
-            if key in what or kind == key:
-                words = self._conditions(what.pop(key, what.pop("conditions", None)), "or" if key == "or" else "and")
-                return f"not ({words})" if key == "not" else f"({words})"
-        _unfold(what, "options")
-        match kind:
-            case "state":
-                match = what.pop("match", "all")
-                return f"{'any of ' if match == 'any' else ''}{self._about(what)} is {self._state(what.pop('state', None))}"
-            case "numeric_state":
-                return f"{self._about(what)} is{self._limits(what)}"
-            case "time" | "sun":
-                said = {"after": "after", "before": "before", "weekday": "on"}
-                times = [f"{words} {self._state(what.pop(key))}" for key, words in said.items() if key in what]
-                return f"it is {' and '.join(times)}"
-            case "zone":
-                return f"{self._about(what)} is in {self._state(what.pop('zone', None))}"
-            case "trigger":
-                return f"it was set off by {self._state(what.pop('id', None))}"
-            case "template":
-                return f"{self._said(what.pop('value_template', None))} is true"
-        about = self._about(what)
-        return f"{about} {_kind(str(kind))}".strip()
-
-
-def _unfold(what: dict[str, Any], key: str) -> None:
-    """Put what is in an object of its own beside it."""
-    if isinstance(what.get(key), Mapping):
-        what |= what.pop(key)
-
-
-def _kind(kind: str) -> str:
-    """Return a type of a trigger or condition in words."""
-    return kind.replace(".", ": ").replace("_", " ")
-
+from ..results import cut
+from .describe_values import SAYS_NOTHING, SHORTHAND, PartDescriber, duration, items_of, names_hidden
+from .edit import KEY_ORDER, OLDER_KEYS
 
 MAX_IN_SHORT = 300
 """Characters of a description in a list of automations."""
 
 
-class AutomationDescriber(ConditionDescriber):
+class AutomationDescriber(PartDescriber):
     """Describes automations in words, as far as exposure allows."""
 
     def in_short(self, config: Mapping[str, Any]) -> str:
@@ -172,7 +56,7 @@ class AutomationDescriber(ConditionDescriber):
         return ", then ".join(filter(None, (self._part(item, self._step) for item in items_of(value))))
 
     def _step(self, what: dict[str, Any]) -> str:
-        """Describe a step of the actions, and take what is told out of it."""
+        """Describe a step, and remove the described keys from it."""
         if "condition" in what or any(key in what for key in SHORTHAND):
             return f"go on if {self._condition(what)}"
         for key, describe in self._kinds.items():
@@ -195,7 +79,7 @@ class AutomationDescriber(ConditionDescriber):
 
     @cached_property
     def _kinds(self) -> Mapping[str, Callable[[dict[str, Any], Any], str]]:
-        """Return how each step that is no action of an integration is described, by the key that tells it."""
+        """Return the functions that describe steps other than actions of integrations, by the key that identifies the step."""
         return {
             "wait_template": lambda _, value: f"wait until {self._said(value)}",
             "wait_for_trigger": lambda _, value: f"wait until {self._triggers(value)}",
@@ -206,18 +90,14 @@ class AutomationDescriber(ConditionDescriber):
             "event": lambda _, value: f"fire the event {self._said(value)}",
             "scene": lambda _, value: f"turn on {self._about({ATTR_ENTITY_ID: value})}",
             "sequence": lambda _, value: f"({self._steps(value)})",
-            "parallel": lambda _, value: f"at the same time ({self._branches(value)})",
+            "parallel": lambda _, value: f"at the same time ({'; '.join(map(self._steps, items_of(value)))})",
             "choose": self._choose,
             "if": lambda what, value: f"if {self._conditions(value)}{self._ends(what)}",
             "repeat": self._repeat,
         }
 
-    def _branches(self, value: Any) -> str:
-        """Describe what is done side by side."""
-        return "; ".join(self._steps(item) for item in items_of(value))
-
     def _choose(self, what: dict[str, Any], value: Any) -> str:
-        """Describe ways of which the first that fits is taken."""
+        """Describe a choose step."""
         ways = []
         for item in items_of(value):
             if not isinstance(item, Mapping):  # Home Assistant does not load it; it is listed as invalid.
@@ -229,7 +109,7 @@ class AutomationDescriber(ConditionDescriber):
         return f"choose ({'; '.join(ways)}{self._ends(what)})"
 
     def _repeat(self, _: dict[str, Any], value: Any) -> str:
-        """Describe what is done again and again."""
+        """Describe a repeat step."""
         if not isinstance(value, Mapping):
             return f"repeat {self._said(value)}"
         loop = dict(value)
@@ -240,9 +120,143 @@ class AutomationDescriber(ConditionDescriber):
         return f"repeat {', '.join(filter(None, [*ends, self._rest(loop)]))}: ({steps})"
 
     def _ends(self, what: dict[str, Any]) -> str:
-        """Describe the branches of a choice, and take them out of it."""
+        """Describe the branches of a step, and remove them from it."""
         return "".join(
             f", {words} ({self._steps(what.pop(key))})"
             for key, words in (("then", "then"), ("else", "else"), ("default", "else"))
             if key in what
         )
+
+
+class ScriptDescriber(AutomationDescriber):
+    """Describes scripts in words, as far as exposure allows."""
+
+    @override
+    def pieces(self, config: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, Any]], str]:
+        """Describe what a script is given, each of its steps beside the step itself, and how it runs."""
+        self._is_free = not names_hidden(self._exposure, config)
+        what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
+        self._own = OwnParts.of(self._hass, self._exposure, what).scenes
+        steps = [(self._part(item, self._step), item) for item in items_of(what.pop(CONF_SEQUENCE, None))]
+        fields = what.pop("fields", None)
+        given = self._seen(self._rest(fields) if isinstance(fields, Mapping) else self._said(fields)) if fields else ""
+        when = f"When it is run, given {given}" if given else "When it is run"
+        return [when], steps, self._seen(self._rest(what))
+
+
+class SceneDescriber(AutomationDescriber):
+    """Describes scenes in words, as far as exposure allows."""
+
+    @override
+    def describe(self, config: Mapping[str, Any]) -> str:
+        """Describe all that a scene brings about."""
+        (when,), brought, rest = self.pieces(config)
+        words = "; ".join(dict.fromkeys(words for words, _ in brought))
+        return ", ".join(filter(None, [f"{when}: {words or 'nothing'}", rest]))
+
+    @override
+    def pieces(self, config: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, Any]], str]:
+        """Describe what each entity is brought to, with all of its values, beside the step that would do it."""
+        self._is_free = not names_hidden(self._exposure, config)
+        what = {key: value for key, value in config.items() if key not in {*SAYS_NOTHING, CONF_NAME}}
+        entities = what.pop(CONF_ENTITIES, None)
+        kept = entities.items() if isinstance(entities, Mapping) else ()
+        brought = [
+            (
+                self._brought(str(entity_id), values),
+                {"action": "scene.apply", "data": {CONF_ENTITIES: {str(entity_id): values}}},
+            )
+            for entity_id, values in kept
+        ]
+        return ["When it is turned on"], brought, self._seen(self._rest(what))
+
+    def _brought(self, entity_id: str, kept: Any) -> str:
+        """Describe what one entity is brought to."""
+        name = self._entity(entity_id)
+        if self._exposure.entity(entity_id) is None:
+            return name
+        values = dict(kept) if isinstance(kept, Mapping) else {CONF_STATE: kept}
+        words, rest = f"{name} {self._state(values.pop(CONF_STATE, None))}", self._rest(values)
+        return self._seen(f"{words} ({rest})" if rest else words)
+
+
+DESCRIBERS: Final[Mapping[str, type[AutomationDescriber]]] = {
+    "automation": AutomationDescriber,
+    "script": ScriptDescriber,
+    "scene": SceneDescriber,
+}
+
+
+_WAITS_OR_DECIDES = frozenset({"and", "condition", "delay", "not", "or", "stop", "wait_for_trigger", "wait_template"})
+
+
+def parts_of(
+    call: ToolCall,
+    kind: str,
+    config: Mapping[str, Any],
+    notes: Iterable[str] = (),
+    *,
+    told: Mapping[str, Any] | None = None,
+    runs: bool = True,
+    known: frozenset[str] = frozenset(),
+) -> tuple[Part, ...]:
+    """Return when it runs, its steps with what each would do, and notes; one that does not run does nothing.
+
+    The words are those of what is told, where secrets were taken out of it. known are actions that may be named whatever they are.
+    """
+    describer = DESCRIBERS[kind](call.hass, call.exposure, known=known)
+    when, steps, rest = describer.pieces(config if told is None else told)
+    acts = [tuple(acts_of(call.hass, [step])) for _, step in describer.pieces(config)[1]] if runs else [()] * len(steps)
+    if len(acts) != len(steps):  # Several that may not be named are told as one, which may be any of them.
+        acts = [tuple(one for some in acts for one in some)] * len(steps)
+    unknown = (Step(""),) if runs and "use_blueprint" in config else ()
+    parts = [Part(words, says_when=True) for words in when if words]
+    parts += [
+        Part(words, does, says_when=_says_when(step)) for (words, step), does in zip(steps, acts, strict=True) if words
+    ]
+    return (*parts, *([Part(rest, unknown)] if rest else []), *(Part(words) for words in notes if words))
+
+
+def _says_when(step: Any) -> bool:
+    """Return whether a step decides when, or if, the ones after it are run."""
+    return not isinstance(step, Mapping) or not _WAITS_OR_DECIDES.isdisjoint(step)
+
+
+def shown(difference: str) -> str:
+    """Return the lines that change as they are shown."""
+    lines = difference.replace("```", "'''")
+    return f"```diff\n{lines}\n```"
+
+
+MAX_DIFF = 2_500
+"""Characters of a diff, which is shown rather than spoken."""
+MAX_PROSE = 200
+"""Characters of a name or a description in it, which do nothing."""
+_PROSE = frozenset({"alias", "description"})
+_VALUES = frozenset({"data", "data_template", "event_data", "input", "target", "trigger_variables", "variables"})
+"""Under these, no name makes a value prose."""
+
+
+def diff(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    """Return the lines that change, with - and + in front, as in YAML."""
+    found = difflib.unified_diff(_lines(before), _lines(after), n=1, lineterm="")
+    changed = [line for line in found if not line.startswith(("---", "+++", "@@"))]
+    text = "\n".join(changed)
+    return text if len(text) <= MAX_DIFF else f"{text[:MAX_DIFF]}\n… ({len(text) - MAX_DIFF} more characters)"
+
+
+def _lines(config: Mapping[str, Any] | None) -> list[str]:
+    """Return a configuration as lines."""
+    if config is None:
+        return []
+    plain = _short(json.loads(json_dumps(config)))
+    return dump({key: plain[key] for key in KEY_ORDER if key in plain} | plain).splitlines()
+
+
+def _short(value: Any, key: str = "") -> Any:
+    """Return data whose names and descriptions are cut, so that the steps fit in."""
+    if isinstance(value, dict):
+        return {name: item if name in _VALUES else _short(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return cut(value, MAX_PROSE, "words for people") if key in _PROSE and isinstance(value, str) else value

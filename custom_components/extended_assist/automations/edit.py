@@ -5,7 +5,6 @@ Each change is proven by reading the result: all others mean what they meant, an
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 import contextlib
-import dataclasses
 from dataclasses import dataclass
 import re
 from typing import Any
@@ -43,7 +42,7 @@ _USED = (
     "write out in full what they use."
 )
 _COMMENT = re.compile(r"\s#")
-"""What begins a comment, unless it is in a text."""
+"""The beginning of a comment, or a part of a text that looks like one."""
 _BRACES = "it is written in one pair of braces, with {reason} in it, which would be lost"
 _CHANGED_SINCE = "This {} was changed by somebody else meanwhile. Look at it again."
 _UNWRITABLE = "A text in this {} cannot be kept in Home Assistant's YAML files. Word it differently."
@@ -98,8 +97,20 @@ def insert(text: str, block: str, previous: str | None, kind: str = "automation"
 
 
 def remove(text: str, automation_id: str, kind: str = "automation", expected: Mapping[str, Any] | None = None) -> Edit:
-    """Remove an item, if it still holds what is expected."""
-    return _changed(text, kind, lambda outline: _remove(outline, automation_id, expected))
+    """Remove the lines of an item; raises ToolError if it no longer holds what is expected."""
+
+    def cut_out(outline: Outline) -> Edit:
+        # With its neighbour, because the comments after the removed item then follow the text of that one.
+        part = outline.part_of(automation_id, with_neighbour=True)
+        index = part.index
+        if expected is not None and load_automation(index, part.item) != expected:
+            raise ToolError(_CHANGED_SINCE.format(kind))
+        start, end = index.span(part.item)
+        empty = f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(text)}"
+        left = "" if len(index.automations) > 1 else empty
+        return _proven(part, f"{index.text[:start]}{left}{index.text[end:]}", None)
+
+    return _changed(text, kind, cut_out)
 
 
 def update(
@@ -148,22 +159,7 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
     if after and not block.endswith("\n"):  # It was the last one of a file that ends without a line break.
         block += _line_break(like)
-    return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], expected)
-
-
-def _remove(outline: Outline, automation_id: str, expected: Mapping[str, Any] | None) -> Edit:
-    """Cut the lines of an item out."""
-    # With another one beside it, whose text the comments after the removed one then follow.
-    part = outline.part_of(automation_id, with_neighbour=True)
-    index = part.index
-    if expected is not None and load_automation(index, part.item) != expected:
-        raise ToolError(_CHANGED_SINCE.format(index.kind))
-    start, end = index.span(part.item)
-    empty = f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(outline.text)}"
-    changed = f"{index.text[:start]}{'' if len(index.automations) > 1 else empty}{index.text[end:]}"
-    _check_others(_read_again(part, changed), _others(index, part.item))
-    _check_users(part, changed)
-    return Edit(part.put_back(changed), index.text[start:end], None, part.previous)
+    return _proven(part, f"{before}{block}{after}", expected)
 
 
 def _put_back(outline: Outline, automation_id: str, block: str, keys: Collection[str]) -> Edit:
@@ -173,13 +169,15 @@ def _put_back(outline: Outline, automation_id: str, block: str, keys: Collection
     if not item.on_lines:
         raise UnchangeableError(outline.kind, _IN_BRACES)
     there, former = _parts(index, item), _parts(alone, old)
-    column, line_break = _column(index, item), _line_break(outline.text)
+    column, line_break = index.key_column(item), _line_break(outline.text)
     edits: list[tuple[int, int, str]] = [
-        (*_cut(index, item, named), "") for key, named in there.items() if key in keys and key not in former
+        (*_cut(index, item, named, keeps_comment=True), "")
+        for key, named in there.items()
+        if key in keys and key not in former
     ]
     place, last = -1, old.start  # Where the key before it ends, and where it did.
     for key, named in former.items():
-        now, moved = there.get(key), column - _column(alone, old)
+        now, moved = there.get(key), column - alone.key_column(old)
         if now is None and place >= 0:
             # The comments that stood between the two still do, it may be.
             gap = _line_breaks(indented(block[last : alone.line_start(named.start)], moved), outline.text)
@@ -216,10 +214,22 @@ def _parts(index: YamlIndex, item: IndexedAutomation) -> dict[str, IndexedKey]:
     return parts
 
 
-def _cut(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[int, int]:
-    """Return start and end of what is cut out for a key: all but a comment behind it."""
-    end = _second_key(index, item) if part is item.keys[0] else index.line_end(part.end)
-    return (part.start, part.end) if "#" in index.text[part.end : end] else _gap(index, item, part)
+def _cut(index: YamlIndex, item: IndexedAutomation, key: IndexedKey, *, keeps_comment: bool = False) -> tuple[int, int]:
+    """Return start and end of the text to cut out for a key, which may leave a comment behind its value.
+
+    The first key goes up to the second one, since a dash can be in front of it. It cannot be cut out where it is the only one, or
+    where a comment would be lost.
+    """
+    is_first = key is item.keys[0]
+    if is_first and len(item.keys) == 1:
+        raise ToolError(_NOT_TEXTUALLY.format(index.kind))
+    end = item.keys[1].start if is_first else index.line_end(key.end)
+    if "#" in index.text[key.end : end]:
+        if keeps_comment:
+            return key.start, key.end
+        if is_first:
+            raise ToolError(_FIXED.format(kind=index.kind, key=key.key, reason="a comment"))
+    return key.start if is_first else index.line_start(key.start), end
 
 
 def _exchanged(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
@@ -241,8 +251,9 @@ def _update(
     if expected is not None and before != expected:
         raise ToolError(_CHANGED_SINCE.format(index.kind))
     after = merged(before, changes)
-    if not item.on_lines:
-        return _on_lines(part, after)
+    if not item.on_lines:  # It is in one pair of braces: each key gets a line of its own.
+        block = _line_breaks(indented(dump(after), index.key_column(item)).strip(), outline.text)
+        return _proven(part, f"{text[: item.start]}{block}{text[item.end :]}", after)
     new: list[str] = []
     edits: list[tuple[int, int, str]] = []
     for key, value in changes.items():
@@ -254,13 +265,13 @@ def _update(
         if not named:
             new += [_dumped(part, key, value)] if value is not None else []
         elif value is None:
-            edits.append((*_gap(index, item, named[0]), ""))
+            edits.append((*_cut(index, item, named[0]), ""))
         elif before[named[0].key] != value or named[0].key != key:
             edits.append((named[0].start, named[0].end, _dumped(part, key, value)))
     if new:
         end = index.line_end(item.end)
         line_break = "" if text[:end].endswith("\n") else _line_break(outline.text)
-        indent = " " * _column(index, item)
+        indent = " " * index.key_column(item)
         edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(outline.text)}" for line in new)))
     return _proven(part, _exchanged(text, edits), after)
 
@@ -280,13 +291,6 @@ def loadable(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]:
     return config
 
 
-def _on_lines(part: OutlinePart, after: dict[str, Any]) -> Edit:
-    """Write an automation that is in one pair of braces on lines of its own."""
-    index, item, text = part.index, part.item, part.index.text
-    block = indented(dump(after), _column(index, item)).strip()
-    return _proven(part, f"{text[: item.start]}{_line_breaks(block, part.outline.text)}{text[item.end :]}", after)
-
-
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration with changes; None removes a key, and older names of a key give way to it."""
     kept = {key: value for key, value in config.items() if key not in {OLDER_KEYS.get(changed) for changed in changes}}
@@ -295,31 +299,8 @@ def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
 
 def _dumped(part: OutlinePart, key: str, value: Any) -> str:
     """Return a key with its value as lines, for the place where the key begins."""
-    block = indented(dump({key: value}), _column(part.index, part.item))
+    block = indented(dump({key: value}), part.index.key_column(part.item))
     return _line_breaks(block.strip(), part.outline.text)
-
-
-def _column(index: YamlIndex, item: IndexedAutomation) -> int:
-    """Return the indentation of the keys of an automation."""
-    return item.start - index.line_start(item.start)
-
-
-def _gap(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[int, int]:
-    """Return start and end of the text to be cut out for a key."""
-    if part is not item.keys[0]:
-        return index.line_start(part.start), index.line_end(part.end)
-    end = _second_key(index, item)
-    if "#" in index.text[part.end : end]:
-        raise ToolError(_FIXED.format(kind=index.kind, key=part.key, reason="a comment"))
-    return part.start, end
-
-
-def _second_key(index: YamlIndex, item: IndexedAutomation) -> int:
-    """Return where the second key of an automation begins; without one, its only key cannot be cut out."""
-    match item.keys:
-        case [_, second, *_]:
-            return second.start
-    raise ToolError(_NOT_TEXTUALLY.format(index.kind))
 
 
 def _line_break(text: str) -> str:
@@ -332,48 +313,31 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(part: OutlinePart, changed: str, expected: dict[str, Any]) -> Edit:
-    """Return the change of an automation if the text says what it should."""
-    start, end = part.index.span(part.item)
-    edit = _check(part, changed, _others(part.index, part.item), expected)
-    return dataclasses.replace(edit, before=part.index.text[start:end])
+def _proven(part: OutlinePart, changed: str, expected: dict[str, Any] | Meaning | None) -> Edit:
+    """Return the edit that changes a part, once the changed text is proven by reading it.
 
-
-def _check(part: OutlinePart, changed: str, others: list[Meaning], expected: dict[str, Any] | Meaning) -> Edit:
-    """Return a change with the lines that came out, if they and all others say what they should."""
-    index = _read_again(part, changed)
-    item = index.automations[part.number - part.first]
-    _check_others(index, others, item)
-    if (item.meaning if isinstance(expected, list) else load_automation(index, item)) != expected:
-        raise ToolError(_UNWRITABLE.format(index.kind))
-    _check_users(part, changed, item)
-    start, end = index.span(item)
-    return Edit(part.put_back(changed), None, changed[start:end], part.previous)
-
-
-def _read_again(part: OutlinePart, changed: str) -> YamlIndex:
-    """Return the index of a text that came out; raises ToolError where that says nothing, or something else."""
+    The item must hold what is expected, or be gone for None, and all other items must mean what they did. Raises ToolError otherwise.
+    """
+    index, kind = part.index, part.index.kind
     try:
-        return index_yaml(changed, part.index.kind)
+        changed_index = index_yaml(changed, kind)
     except ToolError as err:
-        raise ToolError(_NOT_TEXTUALLY.format(part.index.kind)) from err
-
-
-def _check_others(index: YamlIndex, others: list[Meaning], item: IndexedAutomation | None = None) -> None:
-    """Raise ToolError unless all automations but one mean what they did."""
-    if _others(index, item) != others:
-        raise ToolError(_NOT_TEXTUALLY.format(index.kind))
-
-
-def _others(index: YamlIndex, item: IndexedAutomation | None) -> list[Meaning]:
-    """Return the meanings of all other automations."""
-    return [other.meaning for other in index.automations if other is not item]
-
-
-def _check_users(part: OutlinePart, changed: str, item: IndexedAutomation | None = None) -> None:
-    """Raise ToolError if others that use an anchor of an automation, as it was or is now, would mean something else."""
+        raise ToolError(_NOT_TEXTUALLY.format(kind)) from err
     old = None if part.is_new else part.item
-    anchors = (old.anchors if old else set()) | (item.anchors if item else set())
+    new = None if expected is None else changed_index.automations[part.number - part.first]
+    before = [other.meaning for other in index.automations if other is not old]
+    if [other.meaning for other in changed_index.automations if other is not new] != before:
+        raise ToolError(_NOT_TEXTUALLY.format(kind))
+    if new and (new.meaning if isinstance(expected, list) else load_automation(changed_index, new)) != expected:
+        raise ToolError(_UNWRITABLE.format(kind))
+    _check_users(part, changed, old, new)
+    text = part.put_back(changed)
+    return Edit(text, index.lines(old) if old else None, changed_index.lines(new) if new else None, part.previous)
+
+
+def _check_users(part: OutlinePart, changed: str, old: IndexedAutomation | None, new: IndexedAutomation | None) -> None:
+    """Raise ToolError if other items that use an anchor of an item, as it was or is now, would mean something else."""
+    anchors = (old.anchors if old else set()) | (new.anchors if new else set())
     if part.outline.whole is None or not (users := part.index.users(old, anchors)):
         return
     numbers = [number for number in range(len(part.index.automations)) if part.is_new or number != part.number]
@@ -382,16 +346,7 @@ def _check_users(part: OutlinePart, changed: str, item: IndexedAutomation | None
     if before is None or after is None:
         different = [part.index.automations.index(user) for user in users]
     else:
-        kept = [data for number, data in enumerate(after) if item is None or number != part.number]
+        kept = [data for number, data in enumerate(after) if new is None or number != part.number]
         different = [number for number, now in zip(numbers, kept, strict=True) if before[number] != now]
     if different:
         raise ToolError(_USED.format(kind, part.outline.lines(different)))
-
-
-MAX_DIFF = 2_500
-"""Characters of a diff, which is shown rather than spoken."""
-MAX_PROSE = 200
-"""Characters of a name or a description in it, which do nothing."""
-_PROSE = frozenset({"alias", "description"})
-_VALUES = frozenset({"data", "data_template", "event_data", "input", "target", "trigger_variables", "variables"})
-"""Under these, no name makes a value prose."""

@@ -1,7 +1,7 @@
-"""What is written in the place of what was given: entities in the place of areas and the like, and scenes of its own names.
+"""Expand areas, floors, labels and devices of a configuration to entities, and give its own scenes unique names.
 
-An area may get another entity tomorrow; an automation would then move what nobody was told of. What comes out is checked like
-whatever is given: nothing here has to be relied on.
+An area may get another entity tomorrow, and the automation would then move an entity that the user did not agree to. The result is
+checked like any given configuration, so safety does not depend on this file.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,16 +22,17 @@ from ..calls.call import ToolCall
 from ..exposure.entities import Exposure
 from ..ha_compat.automations import Blueprint, BlueprintException, DomainBlueprints
 from ..results import ToolError
+from .describe_values import items_of
 
 _PARTS = ("actions", "conditions", "sequence", "triggers")
 
 type _Meant = tuple[list[str], int]
-"""The exposed entities that a target means, and how many others it means as well."""
+"""The exposed entities of a target, and the number of its other entities."""
 
 
 @dataclass(slots=True)
-class WrittenOut:
-    """Writes the parts of one automation out."""
+class ConfigExpander:
+    """Expands the parts of one automation."""
 
     hass: HomeAssistant
     exposure: Exposure
@@ -40,12 +41,12 @@ class WrittenOut:
     """The conditions that integrations describe."""
     triggers: Mapping[str, Any]
     left_out: int = 0
-    """How many entities of the places that were named are not exposed."""
+    """Number of entities that are left out because they are not exposed."""
     _scenes: dict[str, str] = field(default_factory=dict)
 
     @callback
     def write(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a configuration, or parts of one, as it is to be written."""
+        """Return a configuration, or some of its keys, as it is to be written."""
         for step in steps_in([config.get("actions"), config.get("sequence")]):
             data = step.get("data")
             scene_id = data.get("scene_id") if isinstance(data, Mapping) else None
@@ -54,7 +55,7 @@ class WrittenOut:
         return {key: self._part(value) if key in _PARTS else value for key, value in config.items()}
 
     def _part(self, part: Any) -> Any:
-        """Return a part with what is inside it written out."""
+        """Return a part in which everything is expanded."""
         if isinstance(part, list):
             return [self._part(item) for item in part]
         if not isinstance(part, Mapping):
@@ -72,14 +73,14 @@ class WrittenOut:
         return self._renamed(changed)
 
     def _acted_on(self, action: Any, target: Mapping[str, Any]) -> _Meant | None:
-        """Return the entities of a target that an action is for."""
+        """Return the entities of a target that an action can act on."""
         found = self.checker.meant(self.exposure, action, target) if isinstance(action, str) else None
         return found and (list(found[0]), found[1])
 
     def _aimed(
         self, part: dict[str, Any], find: Callable[[dict[str, Any]], _Meant | None], *, with_data: bool = False
     ) -> dict[str, Any]:
-        """Return a part with the entities that it is about in the place of what names them."""
+        """Return a part whose target is expanded to entities."""
         places = [part.get(CONF_TARGET), *([part, part.get("data")] if with_data else [])]
         named = [
             {key: value for key, value in place.items() if key in REFERENCES} if isinstance(place, Mapping) else {}
@@ -100,7 +101,7 @@ class WrittenOut:
         try:
             found = find(wanted)
         except ToolError:
-            return part  # The check tells what is wrong, with its place.
+            return part  # The check that follows raises the error with its place.
         if found is None or (found[0] == wanted.get(ATTR_ENTITY_ID) and wanted.keys() == {ATTR_ENTITY_ID}):
             return part
         self.left_out += found[1]
@@ -110,7 +111,7 @@ class WrittenOut:
         return {**written, CONF_TARGET: {ATTR_ENTITY_ID: found[0]}}
 
     def _renamed(self, part: dict[str, Any]) -> dict[str, Any]:
-        """Return a step with the names that the automation's own scenes get."""
+        """Return a step with the new names of the automation's own scenes."""
         changed = dict(part)
         if isinstance(data := part.get("data"), Mapping) and part.get("action", part.get("service")) == CREATE:
             changed["data"] = {
@@ -124,7 +125,7 @@ class WrittenOut:
         return changed
 
     def _named(self, value: Any) -> Any:
-        """Return one or several ids as they are written: those of its own scenes, and for those of the registry the entity's."""
+        """Return entity ids in place of registry ids, and the new names of the automation's own scenes."""
         if isinstance(value, list):
             return [self._named(item) for item in value]
         if not isinstance(value, str):
@@ -135,12 +136,40 @@ class WrittenOut:
         is_known = entry is not None and self.exposure.is_exposed(entry.entity_id)
         return entry.entity_id if entry and is_known else self._scenes.get(value, value)
 
+    async def async_inputs(self, blueprints: DomainBlueprints, path: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs of a blueprint, with targets expanded to entities that its selectors accept."""
+        try:
+            blueprint = (await blueprints.async_get_blueprints()).get(path)
+        except BlueprintException:
+            blueprint = None
+        changed = dict(inputs)
+        if not isinstance(blueprint, Blueprint):
+            return changed
+        for key, value in inputs.items():
+            selector = (blueprint.inputs.get(key) or {}).get("selector")
+            if not isinstance(selector, Mapping) or "target" not in selector or not isinstance(value, Mapping):
+                continue
+            # Integrations describe the filters of a target as lists; a selector may have single values.
+            filters = [
+                {name: wanted if isinstance(wanted, list) else [wanted] for name, wanted in one.items()}
+                for one in items_of((selector["target"] or {}).get("entity") or [])
+            ]
+            fits = described_fits(key, {"target": {"entity": filters}})
+            try:
+                entity_ids, left_out = meant(self.hass, self.exposure, fits, value)
+            except ToolError:
+                continue
+            if value != {ATTR_ENTITY_ID: entity_ids} and value != {ATTR_ENTITY_ID: entity_ids[0]}:
+                changed[key] = {ATTR_ENTITY_ID: entity_ids}
+                self.left_out += left_out
+        return changed
 
-async def async_written_out(
+
+async def async_expand(
     call: ToolCall, parts: Mapping[str, Any], blueprints: DomainBlueprints
 ) -> tuple[dict[str, Any], int]:
-    """Return parts of an automation or script as they are to be written, with how many entities of named places are left out."""
-    written = WrittenOut(
+    """Return the expanded parts of an automation or script, and the number of entities that are left out."""
+    written = ConfigExpander(
         call.hass,
         call.exposure,
         await ActionChecker.async_create(call),
@@ -149,55 +178,14 @@ async def async_written_out(
     )
     changed = written.write(parts)
     if isinstance(use := parts.get("use_blueprint"), Mapping) and isinstance(inputs := use.get("input"), Mapping):
-        blueprint = await _async_blueprint(blueprints, str(use.get("path")))
-        changed["use_blueprint"] = {**use, "input": _inputs(call, written, blueprint, inputs)}
+        blueprint_inputs = await written.async_inputs(blueprints, str(use.get("path")), inputs)
+        changed["use_blueprint"] = {**use, "input": blueprint_inputs}
     return changed, written.left_out
-
-
-async def _async_blueprint(blueprints: DomainBlueprints, path: str) -> Blueprint | None:
-    """Return a blueprint; None where there is none that can be read."""
-    try:
-        found = (await blueprints.async_get_blueprints()).get(path)
-    except BlueprintException:
-        return None
-    return found if isinstance(found, Blueprint) else None
-
-
-@callback
-def _inputs(
-    call: ToolCall, written: WrittenOut, blueprint: Blueprint | None, inputs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the inputs of a blueprint with the entities in the place of areas and the like, of the kinds that it takes."""
-    changed = dict(inputs)
-    if blueprint is None:
-        return changed
-    for key, value in inputs.items():
-        selector = (blueprint.inputs.get(key) or {}).get("selector")
-        if not isinstance(selector, Mapping) or "target" not in selector or not isinstance(value, Mapping):
-            continue
-        fits = described_fits(key, {"target": _filters(selector["target"])})
-        try:
-            entity_ids, left_out = meant(call.hass, call.exposure, fits, value)
-        except ToolError:
-            continue
-        if value != {ATTR_ENTITY_ID: entity_ids} and value != {ATTR_ENTITY_ID: entity_ids[0]}:
-            changed[key] = {ATTR_ENTITY_ID: entity_ids}
-            written.left_out += left_out
-    return changed
-
-
-def _filters(target: Any) -> dict[str, Any]:
-    """Return the selector of a target with its filters of entities as lists, as integrations describe them."""
-    entity = (target or {}).get("entity") or []
-    listed = entity if isinstance(entity, list) else [entity]
-    return {
-        "entity": [{key: value if isinstance(value, list) else [value] for key, value in one.items()} for one in listed]
-    }
 
 
 @callback
 def meant(hass: HomeAssistant, exposure: Exposure, fits: Fits, target: Mapping[str, Any]) -> _Meant:
-    """Return the exposed entities that a target means, and how many others it means as well; raises ToolError for none."""
+    """Return the exposed entities of a target, and the number of its other entities; raises ToolError if none is exposed."""
     found = Expander(hass, exposure, fits).expand(target)
     if not found.entity_ids:
         raise ToolError("target: this holds nothing exposed of that kind. Name entities instead.")

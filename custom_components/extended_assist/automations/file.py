@@ -1,13 +1,12 @@
-"""Read a configuration file and replace it durably (fsync of file and directory), never half written.
+"""Read a YAML file of the configuration, replace it durably (fsync of file and folder), and store copies of it.
 
-Everything here blocks and runs in the executor. Right before the rename, the file is compared with the content that was
-read, because Home Assistant's editor and people write the same file.
+Everything here blocks and runs in the executor. Right before the file is replaced, its content is compared with the text that was
+read, since Home Assistant's editor and people write the same file.
 """
 
 from collections.abc import Callable
 import contextlib
 from dataclasses import dataclass
-from functools import partial
 import gzip
 import hashlib
 import os
@@ -15,16 +14,101 @@ from pathlib import Path
 import stat
 import zlib
 
-from homeassistant.util import ulid as ulid_util
-
 from ..calls.journal import MAX_CHANGES
 from ..results import ToolError
 from .edit import Edit
 
+PRIVATE = 0o600
+
+
+def write_synced(
+    path: Path,
+    content: bytes,
+    beside: Path,
+    *,
+    mode: int = PRIVATE,
+    like: os.stat_result | None = None,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Replace the content of a file atomically and durably: a crash leaves the old or the new content, after the return the new one.
+
+    `beside` is the temporary file; one that a killed writer left is overwritten. `like` gives the owner and the mode, if they can be
+    set; `check` may raise right before the file is replaced.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        beside.unlink()
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        try:
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
+                file.write(content)
+            if like is not None:
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if check is not None:
+            check()
+        beside.replace(path)
+    except BaseException:  # No temporary file must remain.
+        with contextlib.suppress(FileNotFoundError):
+            beside.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that only Home Assistant's own user can read, if it is missing."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def remove_synced(path: Path) -> None:
+    """Remove a file, if it is there."""
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk (fsync), if the file system can do that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+_SUFFIX = ".yaml.gz"
+_BESIDE = "new"
+
+
+def keep_copy(folder: Path, name: str, content: bytes) -> None:
+    """Store a copy of a content under a name, and delete the oldest beyond MAX_CHANGES."""
+    make_folder(folder)
+    write_synced(folder / f"{name}{_SUFFIX}", gzip.compress(content, compresslevel=1), folder / _BESIDE)
+    for old in sorted(folder.glob(f"*{_SUFFIX}"))[:-MAX_CHANGES]:
+        with contextlib.suppress(OSError):
+            old.unlink()
+
+
+def read_copy(folder: Path, name: str) -> bytes | None:
+    """Return the content of a copy; None if it is gone or damaged."""
+    try:
+        return gzip.decompress((folder / f"{name}{_SUFFIX}").read_bytes())
+    except OSError, EOFError, zlib.error:
+        return None
+
+
 MAX_BYTES = 8_000_000
-"""A file beyond this size is nothing that somebody wrote."""
+"""Largest size of a file: nobody writes a larger one by hand."""
 ATTEMPTS = 20
-"""Attempts at a change, which is made anew when somebody else saved the file in between."""
+"""Number of attempts at a change, which is repeated if somebody else saved the file in between."""
 
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _NEW_MODE = 0o644
@@ -59,7 +143,7 @@ def read(path: Path) -> bytes:
 
 
 def decode(content: bytes) -> tuple[str, str]:
-    """Return the mark at the beginning, if there is one, and the text; raises ToolError for other encodings."""
+    """Return the byte order mark, if there is one, and the text; raises ToolError if the encoding is not UTF-8."""
     try:
         text = content.decode()
     except UnicodeDecodeError as err:
@@ -75,10 +159,10 @@ def digest(text: str) -> str:
 
 
 def change(path: Path, make: Callable[[str], Edit], prepare: Callable[[bytes, Edit], None] | None = None) -> FileChange:
-    """Replace the file by what `make` makes of its text; made anew when somebody else saved in between.
+    """Replace the text of the file by that of an edit; repeats `make` if somebody else saved the file in between.
 
-    `prepare` is given the content before and the change, once it is known that it will be made. Raises ToolError, with the
-    file as it was.
+    `prepare` is called with the former content and the edit, right before the file is written. If this raises ToolError, the file is
+    unchanged.
     """
     path = path.resolve()  # A link stays a link.
     for _ in range(ATTEMPTS):
@@ -101,14 +185,14 @@ def change(path: Path, make: Callable[[str], Edit], prepare: Callable[[bytes, Ed
 
 
 def try_change(path: Path, make: Callable[[str], Edit]) -> Edit:
-    """Return the text that a change would make, and write nothing; raises ToolError where it could not be made."""
+    """Return an edit of the text of the file, without writing it; raises ToolError if the edit is not possible."""
     return make(decode(read(path))[1])
 
 
 def swap(path: Path, before: bytes, after: bytes) -> None:
     """Replace the content of the file that was read with a new one, atomically and synced to the disk.
 
-    Beside it there is one name only, so that what a killed writer left is overwritten, and renamed away, by the next.
+    There is one temporary name only, so that the next writer overwrites a file that a killed writer left.
     """
     try:
         kept = path.stat()
@@ -116,108 +200,14 @@ def swap(path: Path, before: bytes, after: bytes) -> None:
             raise PermissionError(None, "it is marked as read-only")
     except FileNotFoundError:
         kept = None
-    check = partial(_check_same, path, before, existed=kept is not None)
+
+    def check() -> None:
+        if path.exists() is not (kept is not None) or read(path) != before:
+            raise _ChangedMeanwhileError
+
     write_synced(path, after, leftover(path), mode=_NEW_MODE, like=kept, check=check)
-
-
-def _check_same(path: Path, before: bytes, *, existed: bool) -> None:
-    """Raise _ChangedMeanwhileError unless the file is still the one that was read."""
-    if path.exists() is not existed or read(path) != before:
-        raise _ChangedMeanwhileError
 
 
 def leftover(path: Path) -> Path:
     """Return the path of the temporary file beside the file; no loader of Home Assistant takes such a name."""
     return path.with_name(f".{path.name}.extended_assist")
-
-
-PRIVATE = 0o600
-
-
-def write_synced(
-    path: Path,
-    content: bytes,
-    beside: Path,
-    *,
-    mode: int = PRIVATE,
-    like: os.stat_result | None = None,
-    check: Callable[[], None] | None = None,
-) -> None:
-    """Replace a file by a content, atomically: a crash leaves the one or the other, and after the return the new one.
-
-    It is written beside the file, where what a killed writer left is overwritten. `like` gives the owner and the mode, as
-    far as that can be; `check` may raise right before the file is replaced.
-    """
-    with contextlib.suppress(FileNotFoundError):
-        beside.unlink()
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    try:
-        try:
-            with os.fdopen(descriptor, "wb", closefd=False) as file:
-                file.write(content)
-            if like is not None:
-                with contextlib.suppress(PermissionError):
-                    os.fchown(descriptor, like.st_uid, like.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if check is not None:
-            check()
-        beside.replace(path)
-    except BaseException:  # Whatever ends the writing, nothing is left lying; it is raised again.
-        with contextlib.suppress(FileNotFoundError):
-            beside.unlink()
-        raise
-    sync_folder(path.parent)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder that only Home Assistant's own user can read, if it is missing."""
-    if not folder.is_dir():
-        make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        sync_folder(folder.parent)
-
-
-def remove_synced(path: Path) -> None:
-    """Remove a file, if it is there."""
-    with contextlib.suppress(FileNotFoundError):
-        path.unlink()
-        sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder onto the disk, where the file system can; the names themselves are changed already."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-_SUFFIX = ".yaml.gz"
-_BESIDE = "new"
-
-
-def keep_copy(folder: Path, name: str, content: bytes) -> None:
-    """Store a copy of a content under a name, and delete the oldest beyond MAX_CHANGES."""
-    make_folder(folder)
-    write_synced(folder / f"{name}{_SUFFIX}", gzip.compress(content, compresslevel=1), folder / _BESIDE)
-    for old in sorted(folder.glob(f"*{_SUFFIX}"))[:-MAX_CHANGES]:
-        with contextlib.suppress(OSError):
-            old.unlink()
-
-
-def read_copy(folder: Path, name: str) -> bytes | None:
-    """Return a content that was kept, or None when it is gone."""
-    try:
-        return gzip.decompress((folder / f"{name}{_SUFFIX}").read_bytes())
-    except OSError, EOFError, zlib.error:  # Gone, or damaged.
-        return None
-
-
-def new_name() -> str:
-    """Return a name for a copy; later ones sort behind."""
-    return ulid_util.ulid_now()

@@ -1,12 +1,12 @@
-"""A write-ahead log of changes to automation files, and the notice about changes that a restart interrupted."""
+"""The write-ahead log of changes to the YAML files, and the notices about changes that were interrupted."""
 
 from collections.abc import Iterable
+import contextlib
 from dataclasses import dataclass
 from enum import StrEnum
 import json
 from pathlib import Path
 from time import time
-from typing import Any
 
 import voluptuous as vol
 
@@ -18,34 +18,34 @@ from ..exposure.entities import Exposure
 from ..repair_issues.entries import CHANGE_COMPLETED, CHANGE_NOT_MADE, CHANGE_UNCLEAR, async_raise_change_issue
 from ..results import format_time
 from ..storage import TEXT_OR_NONE, shape
-from .config_file import ConfigFile
 from .file import make_folder, remove_synced, write_synced
+from .loading import ConfigFile
 
 SETTINGS = "settings"
-"""Among the details of a change: what the user had set of what was removed."""
+"""Key in the details of a change: the settings that a removed item had in the entity registry."""
 
 
 class UnreadableError(Exception):
-    """What is stored cannot be read; it was set aside."""
+    """The log cannot be read; it was renamed."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Intent:
-    """A change that is about to be made, or whose traces in Home Assistant's own stores may not be on the disk yet."""
+    """A change that is about to be made, or whose effects Home Assistant may not have stored on the disk yet."""
 
     change: Change
     before: str
-    """The digest of the text of the file before it."""
+    """The digest of the text of the file before the change; empty until the change is prepared."""
     expose: bool | None = None
-    """Whether what comes of it is exposed to the assistant that made it, or is not; None leaves that as it is."""
+    """Whether to expose the item to the assistant that makes the change; None leaves its exposure unchanged."""
     undoes: str | None = None
-    """The change in the journal that it takes back; such a change is not recorded itself."""
+    """The id of the change in the journal that it undoes; an undo is not recorded itself."""
     may_be_off: bool = False
     may_be_broken: bool = False
-    """Whether it stays when Home Assistant cannot load it."""
+    """Whether the change stays when Home Assistant cannot load the item."""
     is_done: bool = False
     told: str | None = None
-    """What the user was told of it because it had been cut off."""
+    """The outcome that the user was notified of, because the change had been interrupted."""
 
 
 _INTENT = shape(
@@ -72,14 +72,18 @@ def read_intents(path: Path) -> list[Intent]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, RecursionError, vol.Invalid) as err:
-        _set_aside(path)
+        with contextlib.suppress(OSError):  # Rename it, so that somebody can look at it.
+            path.rename(path.with_name(f"{path.name}.unreadable.{time():.0f}"))
         raise UnreadableError from err
     return intents
 
 
 def write_intents(path: Path, intents: Iterable[Intent]) -> None:
-    """Store these and no others."""
-    found = [_stored(intent) for intent in intents]
+    """Replace the log by one of these intents; without any, remove the log."""
+    found = [
+        {name: getattr(intent, name) for name in Intent.__slots__} | {"change": stored(intent.change)}
+        for intent in intents
+    ]
     if not found:
         remove_synced(path)
         return
@@ -87,21 +91,8 @@ def write_intents(path: Path, intents: Iterable[Intent]) -> None:
     write_synced(path, json.dumps({"intents": found}).encode(), path.with_name(f"{path.name}.new"))
 
 
-def _stored(intent: Intent) -> dict[str, Any]:
-    """Return an intent as it is stored."""
-    return {name: getattr(intent, name) for name in Intent.__slots__} | {"change": stored(intent.change)}
-
-
-def _set_aside(path: Path) -> None:
-    """Keep what cannot be read, for whoever wants to look, out of the way."""
-    try:
-        path.rename(path.with_name(f"{path.name}.unreadable.{time():.0f}"))
-    except OSError:
-        return
-
-
 class ChangeOutcome(StrEnum):
-    """What became of a change that was cut off, by the key of the notice that tells of it."""
+    """The outcome of a change; each value is the translation key of the notice about an interrupted change."""
 
     COMPLETED = CHANGE_COMPLETED
     NOT_MADE = CHANGE_NOT_MADE
@@ -110,7 +101,7 @@ class ChangeOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a change."""
+    """The outcome of a change, with the entity of its item and its problem."""
 
     outcome: ChangeOutcome
     entity_id: str = ""
@@ -125,8 +116,8 @@ _TOLD = {
 
 
 @callback
-def tell_cut_off(hass: HomeAssistant, file: ConfigFile, change: Change, settled: Settled) -> None:
-    """Tell what became of a change that was cut off."""
+def notify_interrupted(hass: HomeAssistant, file: ConfigFile, change: Change, settled: Settled) -> None:
+    """Notify the user of the outcome of an interrupted change: as a repair issue, and with the next answer."""
     name = settled.entity_id or change.details["id"]
     async_raise_change_issue(hass, settled.outcome, change.id, {"name": name, "file": file.name})
 
@@ -139,6 +130,6 @@ def tell_cut_off(hass: HomeAssistant, file: ConfigFile, change: Change, settled:
 
 
 @callback
-def tell_unreadable(hass: HomeAssistant, file: ConfigFile) -> None:
-    """Tell that something was cut off of which nothing is known any more."""
+def notify_unreadable(hass: HomeAssistant, file: ConfigFile) -> None:
+    """Notify the user that changes may have been interrupted, which the unreadable log would name."""
     async_raise_change_issue(hass, CHANGE_UNCLEAR, file.domain, {"name": "?", "file": file.name})

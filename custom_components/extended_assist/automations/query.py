@@ -1,4 +1,4 @@
-"""The exposed automations, scripts and scenes: which there are, whether they can be changed, their configuration and last runs."""
+"""Exposed automations, scripts and scenes: find them, and read their configuration, their last runs and whether they can be changed."""
 
 import asyncio
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Any
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
 from homeassistant.const import CONF_ID, CONF_TARGET
-from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.core import State, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
@@ -22,24 +22,29 @@ from ..calls.call import ToolCall
 from ..exposure.entities import NotExposedError
 from ..ha_compat.automations import HomeAssistantScene, async_get_trace, async_list_traces
 from ..results import ToolError, format_time, texts_in
-from . import COMPONENT
-from .config_includes import include_problem
+from .config_includes import include_problem, other_places
 from .describe_values import names_hidden
-from .duplicate_ids import other_places
 from .edit import loadable
 from .file import decode, read
-from .loading_scripts import loaded_entities
-from .secret_values import SecretValues, behind_tags, is_hidden_key, read_secrets
-from .target_names import SECRET, exposed_places, without_recipients
+from .loading import loaded_entities
+from .secret_values import (
+    SECRET,
+    SecretValues,
+    behind_tags,
+    exposed_places,
+    is_hidden_key,
+    read_secrets,
+    without_recipients,
+)
 from .yaml_outline import outline_of
 from .yaml_positions import Tagged, UnchangeableError
 
 MAX_TRACES = 3
-"""Runs that are told of, the last ones."""
+"""Number of last runs to report."""
 
 NOT_EXPOSED = "(not exposed)"
 _SLICE = 200
-"""Automations that are looked at in one go while Home Assistant does other things, too."""
+"""Number of automations to process before other tasks of the event loop get their turn."""
 ELSEWHERE = "it is written in another file of the configuration, or has no id of its own"
 _ABOUT = REFERENCES | {CONF_TARGET}
 _SAME_IDS = "{} {}s in the file have its id, in the {}"
@@ -71,7 +76,7 @@ class Automation:
     loaded: Any
     """Its entity, of Home Assistant's own."""
     kind: str = AUTOMATION_DOMAIN
-    """What it is: automation, script or scene."""
+    """The kind of the item: automation, script or scene."""
 
     @property
     def entity_id(self) -> str:
@@ -85,7 +90,7 @@ class Automation:
 
     @property
     def used(self) -> Collection[str]:
-        """Return the entities that it names."""
+        """Return the ids of the entities that it names."""
         if self.kind == SCENE_DOMAIN:
             return set(self.config["entities"])
         named: Collection[str] = self.loaded.referenced_entities
@@ -94,22 +99,22 @@ class Automation:
 
 @dataclass(slots=True)
 class FileState:
-    """What the file of automations says of those that were asked for."""
+    """The content of a YAML file, as far as the requested items are concerned."""
 
     ids: set[str] = field(default_factory=set)
     """All ids in it."""
     problem: str | None = None
-    """Why nothing at all could be written, if so."""
+    """The reason why nothing can be written to the file, if there is one."""
     configs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Those that can be changed by their ids, as they are written, tags as they are."""
+    """Items that can be changed, by their ids, as they are written, with tags."""
     fixed: dict[str, str] = field(default_factory=dict)
-    """Parts of these that can only be left as they are, with the reasons."""
+    """Keys of these items that cannot be changed, with the reasons."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """Why the others that are in the file cannot be changed."""
+    """The reasons why the other items in the file cannot be changed."""
     removable: set[str] = field(default_factory=set)
-    """Those that are in the file once, whatever they hold."""
+    """Items that are in the file once, which can be removed."""
     lines: dict[str, str] = field(default_factory=dict)
-    """The lines of each of these."""
+    """The lines of each item that can be removed."""
     secrets: set[str] = field(default_factory=set)
 
     def secrets_of(self, automation: Automation) -> set[str]:
@@ -117,13 +122,13 @@ class FileState:
         return self.secrets | {*behind_tags(self.configs.get(str(automation.id)), automation.config)}
 
     def reason(self, automation_id: str | None) -> str | None:
-        """Return why an automation cannot be changed, or None where it can: the one answer for the list and for changes."""
+        """Return the reason why an automation cannot be changed, or None if it can."""
         if self.problem or automation_id in self.configs:
             return self.problem
         return self.reasons.get(str(automation_id), ELSEWHERE)
 
     def can_be_changed(self, automation_id: str | None) -> str:
-        """Return whether an automation can be changed, for a list."""
+        """Return, for a list, if an automation can be changed."""
         if reason := self.reason(automation_id):
             return "no" if self.problem or reason == ELSEWHERE else f"no: {reason}"
         fixed = self.fixed.get(str(automation_id))
@@ -132,11 +137,11 @@ class FileState:
 
 async def async_exposed_automations(call: ToolCall, kind: str = AUTOMATION_DOMAIN) -> list[Automation]:
     """Return all automations that are exposed, or all scripts or scenes."""
-    return await _async_exposed(call, ((entity, kind) for entity in _loaded(call, kind)))
+    return await _async_exposed(call, ((entity, kind) for entity in loaded_entities(call.hass, kind)))
 
 
 async def _async_exposed(call: ToolCall, entities: Iterable[tuple[Any, str]]) -> list[Automation]:
-    """Return those of some entities, each with its kind, that are exposed; in slices."""
+    """Return the exposed items among entities, each of which is given with its kind."""
     found: list[Automation] = []
     for some in batched(entities, _SLICE, strict=False):
         found += filter(None, (_exposed(call, entity, kind) for entity, kind in some))
@@ -146,14 +151,16 @@ async def _async_exposed(call: ToolCall, entities: Iterable[tuple[Any, str]]) ->
 
 @callback
 def exposed_automations(call: ToolCall, kind: str) -> list[Automation]:
-    """Return all of a kind that are exposed, of which there are not many."""
-    return list(filter(None, (_exposed(call, entity, kind) for entity in _loaded(call, kind))))
+    """Return all exposed items of a kind at once; for kinds with few items."""
+    return list(filter(None, (_exposed(call, entity, kind) for entity in loaded_entities(call.hass, kind))))
 
 
 @callback
 def exposed_automation(call: ToolCall, item_id: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
     """Return the exposed automation, script or scene with an id."""
-    return next((found for entity in _loaded(call, kind) if (found := _with_id(call, entity, item_id, kind))), None)
+    return next(
+        (found for entity in loaded_entities(call.hass, kind) if (found := _with_id(call, entity, item_id, kind))), None
+    )
 
 
 def _with_id(call: ToolCall, entity: Any, item_id: str, kind: str) -> Automation | None:
@@ -164,19 +171,11 @@ def _with_id(call: ToolCall, entity: Any, item_id: str, kind: str) -> Automation
 
 @callback
 def _exact(call: ToolCall, text: str, kinds: Collection[str]) -> list[Automation]:
-    """Return the entity with an id, or else all that have it, which a script and an automation may both."""
-    loaded = [(entity, kind) for kind in kinds for entity in _loaded(call, kind)]
+    """Return the item with an entity id, or else all items with an id, which a script and an automation may share."""
+    loaded = [(entity, kind) for kind in kinds for entity in loaded_entities(call.hass, kind)]
     named = [_exposed(call, entity, kind) for entity, kind in loaded if entity.entity_id == text]
     found = [*filter(None, named)]
     return found or [*filter(None, (_with_id(call, entity, text, kind) for entity, kind in loaded))]
-
-
-def _loaded(call: ToolCall, kind: str) -> list[Any]:
-    """Return the entities of all automations, scripts or scenes that Home Assistant loaded."""
-    if kind != AUTOMATION_DOMAIN:
-        return loaded_entities(call.hass, kind)
-    component = call.hass.data.get(COMPONENT)
-    return list(component.entities) if component else []
 
 
 def _exposed(call: ToolCall, entity: Any, kind: str) -> Automation | None:
@@ -200,18 +199,18 @@ def _config(entity: Any) -> Mapping[str, Any]:
 async def async_matching_automations(
     call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)
 ) -> list[Automation]:
-    """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
+    """Return the exposed items that match a text: by id or entity id, or else by words of the name."""
     if exact := _exact(call, text, kinds):
         return exact
     await asyncio.sleep(0)
-    known = {entity.entity_id: (entity, kind) for kind in kinds for entity in _loaded(call, kind)}
+    known = {entity.entity_id: (entity, kind) for kind in kinds for entity in loaded_entities(call.hass, kind)}
     pool = [seen for entity_id in known if (seen := call.exposure.entities.get(entity_id))]
     found = call.exposure.search(text, pool)
     return await _async_exposed(call, (known[seen.entity_id] for seen in found))
 
 
 async def async_find_automation(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)) -> Automation:
-    """Return the one exposed automation, or the one of other kinds, that a text means."""
+    """Return the one exposed item that matches a text; raises ToolError for none or several."""
     matches, what = await async_matching_automations(call, text, kinds), " or ".join(kinds)
     if not matches:
         raise NotExposedError(
@@ -226,7 +225,7 @@ async def async_find_automation(call: ToolCall, text: str, kinds: Collection[str
 
 
 def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOMATION_DOMAIN) -> FileState:
-    """Read secrets.yaml, and what the file of automations, scripts or scenes says of some by their ids; blocks."""
+    """Read secrets.yaml, and the wanted items of a file of automations, scripts or scenes, by their ids; blocks."""
     state = FileState(secrets=read_secrets(path.parent))
     try:
         outline = outline_of(decode(read(path))[1], kind)
@@ -249,7 +248,7 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
             continue
         state.removable.add(item_id)
         part = outline.part_of(item_id)
-        state.lines[item_id] = part.index.text[slice(*part.index.span(part.item))]
+        state.lines[item_id] = part.index.lines(part.item)
         try:
             state.configs[item_id] = loadable(part.index, part.item)
         except UnchangeableError as err:
@@ -262,12 +261,12 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
 
 
 def visible_block(call: ToolCall, config: Mapping[str, Any], secrets: SecretValues) -> dict[str, Any]:
-    """Return an automation, script or scene, as it is written, as it may be told."""
+    """Return the written configuration of an item, without hidden and secret values."""
     return dict(_VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config)).value(config))
 
 
 def visible_config(call: ToolCall, automation: Automation, state: FileState) -> tuple[dict[str, Any], bool]:
-    """Return the configuration as it may be told, and whether anything is left out because it is not exposed."""
+    """Return a configuration without hidden and secret values, and whether any of it is hidden."""
     own = str(automation.id) in state.configs
     config = dict(state.configs[str(automation.id)] if own else automation.config)
     config.pop(CONF_ID, None)
@@ -277,10 +276,10 @@ def visible_config(call: ToolCall, automation: Automation, state: FileState) -> 
 
 
 class _VisibleConfig:
-    """Leaves out of a configuration what may not be told."""
+    """Replaces hidden and secret values of a configuration by placeholders."""
 
     def __init__(self, call: ToolCall, secrets: SecretValues, *, is_free: bool) -> None:
-        """Take the texts that are secret, and whether no text names anything hidden."""
+        """Take the secrets; with is_free, no text of the configuration names anything hidden."""
         self._call = call
         self._secrets = secrets
         self._is_free = is_free
@@ -288,30 +287,30 @@ class _VisibleConfig:
         self.left_out = False
 
     def value(self, value: Any, key: str = "") -> Any:
-        """Return a value as it may be told."""
+        """Return a value with placeholders."""
         if value is not None and is_hidden_key(key):
             return value if isinstance(value, Tagged) else SECRET
         if isinstance(value, Mapping):
-            told = dict(self._entry(name, item) for name, item in without_recipients(value).items())
-            if any(text == NOT_EXPOSED for key in _ABOUT for text, _ in texts_in(told.get(key), keys=True)):
-                # What is said about something hidden, such as the state that is waited for, is hidden with it.
-                told |= dict.fromkeys(told.keys() - _KINDS - _ABOUT, NOT_EXPOSED)
-            return told
+            visible = dict(self._entry(name, item) for name, item in without_recipients(value).items())
+            if any(text == NOT_EXPOSED for key in _ABOUT for text, _ in texts_in(visible.get(key), keys=True)):
+                # The other values say something about the hidden entity, such as the state that is waited for.
+                visible |= dict.fromkeys(visible.keys() - _KINDS - _ABOUT, NOT_EXPOSED)
+            return visible
         if isinstance(value, list):
             return [self.value(item, key) for item in value]
         if not isinstance(value, Tagged) and self._secrets.is_secret(value):
             return SECRET
-        if isinstance(value, str) and not self._may_tell(value, key):
+        if isinstance(value, str) and not self._is_visible(value, key):
             self.left_out = True
             return NOT_EXPOSED
         return self._secrets.text(value) if isinstance(value, str) and not isinstance(value, Tagged) else value
 
     def _entry(self, name: Any, item: Any) -> tuple[Any, Any]:
-        """Return a name with its value as both may be told; what stands under something hidden is hidden with it."""
+        """Return a key and its value with placeholders; the value of a hidden key is hidden, too."""
         shown = self.value(name)
         return shown, NOT_EXPOSED if shown == NOT_EXPOSED else self.value(item, str(name))
 
-    def _may_tell(self, text: str, key: str) -> bool:
+    def _is_visible(self, text: str, key: str) -> bool:
         """Return whether a text names nothing hidden."""
         if key in PLACES and text not in self._places[key]:
             return False
@@ -324,7 +323,7 @@ class _VisibleConfig:
 
 
 async def async_last_runs(call: ToolCall, automation: Automation, state: FileState) -> list[JsonObjectType]:
-    """Return the last runs of an automation in short, newest first."""
+    """Return a summary of the last runs of an automation, newest first."""
     secrets = SecretValues(call.exposure, automation.config, state.secrets_of(automation))
     if automation.id is None:
         return []
@@ -332,11 +331,14 @@ async def async_last_runs(call: ToolCall, automation: Automation, state: FileSta
     traces = await async_list_traces(hass, automation.kind, key)
     traces.sort(key=lambda trace: str(trace["timestamp"]["start"]), reverse=True)
     hidden = _parts_with_hidden(call, automation.config, secrets)
-    return [_run(call, secrets, await _async_whole(hass, key, trace), hidden) for trace in traces[:MAX_TRACES]]
+    return [
+        _run(call, secrets, dict(await async_get_trace(hass, key, trace["run_id"])), hidden)
+        for trace in traces[:MAX_TRACES]
+    ]
 
 
 def _parts_with_hidden(call: ToolCall, config: Mapping[str, Any], secrets: SecretValues) -> set[str]:
-    """Return the parts in which something is hidden; where a run ended in these would tell what it found of that."""
+    """Return the keys with hidden values: the step at which a run ended there would reveal something about them."""
     visible = _VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config))
     return {
         key
@@ -345,13 +347,8 @@ def _parts_with_hidden(call: ToolCall, config: Mapping[str, Any], secrets: Secre
     }
 
 
-async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> dict[str, Any]:
-    """Return a trace with its steps."""
-    return dict(await async_get_trace(hass, key, trace["run_id"]))
-
-
 def _run(call: ToolCall, secrets: SecretValues, trace: dict[str, Any], hidden: Collection[str]) -> JsonObjectType:
-    """Return start, trigger, result and error of one run."""
+    """Return start, trigger, result, error and last step of one run."""
     started = trace["timestamp"]["start"]
     if isinstance(started, str):  # A run before the last restart.
         started = dt_util.parse_datetime(started, raise_on_error=True)
@@ -378,16 +375,11 @@ def _run(call: ToolCall, secrets: SecretValues, trace: dict[str, Any], hidden: C
 
 
 def _failed_condition(steps: Mapping[str, Any]) -> str:
-    """Name the condition that was false, counted from one."""
+    """Return the number of the condition that was false, counted from one, in words."""
     for path, elements in steps.items():
         parts = path.split("/")
         if parts[0] == "condition" and len(parts) == 2:
-            results = [_object(element.get("result")) for element in elements]
-            if any(result.get("result") is False for result in results):
+            results = [element.get("result") for element in elements]
+            if any(isinstance(result, Mapping) and result.get("result") is False for result in results):
                 return f"condition {int(parts[1]) + 1} was false"
     return "a condition was false"
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    """Return an object, empty for anything else."""
-    return value if isinstance(value, Mapping) else {}

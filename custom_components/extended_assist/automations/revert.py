@@ -1,23 +1,28 @@
-"""Take a change of one automation, script or scene back in the text of a file, and keep what others changed in it since.
+"""Compare a file with a change that was made, and revert the change, but keep what others have changed in the item since.
 
-What is there is compared with what the change left by what it means: comments, indentation, quotes and the order of keys are
-somebody's own, and an older name of a key is the same key.
+Items are compared by their meaning: comments, indentation, quotes and the order of keys do not count, and the older name of a key is the
+same key. Everything here blocks.
 """
 
 from collections.abc import Mapping
+from enum import Enum, auto
+from pathlib import Path
 from typing import Any
 
 from ..results import ToolError
 from .edit import OLDER_KEYS, Edit, insert, present_key, put_back, remove
+from .file import decode, digest, read, read_copy
+from .loading import ConfigFile
+from .pending_changes import Intent
 from .yaml_outline import Outline, outline_of
-from .yaml_positions import index_yaml, load_automation
+from .yaml_positions import Meaning, index_yaml, load_automation
 
 _UNSAID: Mapping[str, Any] = {"conditions": [], "description": "", "mode": "single"}
-"""What Home Assistant's editor writes where nothing was said."""
+"""Values that Home Assistant's editor writes for keys that are missing."""
 _OLDER_NAMES = {"platform": "trigger", "service": "action"}
-"""What names the kind of a trigger, and an action, as it was called before."""
+"""Older names of the keys that name the kind of a trigger, and an action."""
 _GIVEN = frozenset({"data", "event_data", "variables", "trigger_variables"})
-"""What is handed on as it is, so that its names are nobody's older ones."""
+"""Keys whose values Home Assistant hands on, so that names inside of them are not older names of keys."""
 
 _CHANGED = "Somebody else has changed {} of this {} since, so it was left as it is."
 _GONE = "It is gone already, so nothing was undone."
@@ -25,14 +30,14 @@ _THERE = "Something with this id is there again already, so nothing was undone."
 
 
 class ChangedSinceError(ToolError):
-    """It is not as the change left it, so that it cannot be undone as long as it stays so."""
+    """Somebody has changed the item since, so that the change cannot be undone as long as that stays so."""
 
 
 def reverse(
     text: str, item_id: str, before: str | None, after: str | None, previous: str | None, *, kind: str = "automation"
 ) -> Edit:
     """Return the text without a change that made these lines of an item, or none, into those."""
-    outline = outline_of(text, kind)  # A file that cannot be read may well be readable again soon.
+    outline = outline_of(text, kind)  # Its errors pass: the file may be readable again soon.
     try:
         return _reversed(outline, item_id, before, after, previous)
     except ChangedSinceError:
@@ -61,7 +66,7 @@ def _reversed(outline: Outline, item_id: str, before: str | None, after: str | N
     theirs, done = set[str](), set[str]()
     for key in sorted(ours):
         if _value(now, key) != _value(left, key):
-            # What somebody has set back already is as it should be.
+            # Somebody has set it back already.
             is_back = before is not None and _value(now, key) == _value(former, key)
             (done if is_back else theirs).add(key)
         elif key in commented:
@@ -72,7 +77,7 @@ def _reversed(outline: Outline, item_id: str, before: str | None, after: str | N
 
 
 def _loaded(block: str | None, kind: str) -> dict[str, Any]:
-    """Return the data of an item that stands alone."""
+    """Return the data of an item from its lines; an empty object for none."""
     if block is None:
         return {}
     index = index_yaml(block, kind)
@@ -112,3 +117,51 @@ def _plain(value: Any, *, is_part: bool) -> Any:
     if isinstance(value, list):
         return [_plain(item, is_part=is_part) for item in value]
     return type(value), value
+
+
+class TextState(Enum):
+    """The state of an item in the file, compared with a change."""
+
+    BEFORE = auto()
+    AFTER = auto()
+    EDITED = auto()
+    """The change added the item, and somebody else has edited it since."""
+    OTHERS = auto()
+    """Somebody else has written it."""
+
+
+def text_state(file: ConfigFile, path: Path, intent: Intent) -> TextState:
+    """Return the state of a change in its file; raises ToolError for a file that cannot be read."""
+    details = intent.change.details
+    text = decode(read(path))[1]
+    if digest(text) == details["digest"]:
+        return TextState.AFTER
+    if digest(text) == intent.before:
+        return TextState.BEFORE
+    outline = outline_of(text, file.domain)
+    lines = None
+    if outline.find(details["id"]) is not None:
+        part = outline.part_of(details["id"])
+        lines = part.index.lines(part.item)
+    now = _meaning(lines, file.domain)
+    if now == _meaning(details["after"], file.domain):
+        return TextState.AFTER
+    if now == _meaning(details["before"], file.domain):
+        return TextState.BEFORE
+    return TextState.EDITED if details["before"] is None else TextState.OTHERS
+
+
+def _meaning(lines: str | None, kind: str) -> Meaning | None:
+    """Return the parsed lines of an item, whatever their indentation and comments; None for none."""
+    if lines is None:
+        return None
+    (item,) = index_yaml(lines, kind).automations
+    return item.meaning
+
+
+def restore(file: ConfigFile, copies: Path, details: dict[str, Any], text: str) -> Edit:
+    """Return the text as it was before a change: all of it where nobody else has changed it, otherwise the one item."""
+    before, after, previous = details["before"], details["after"], details["previous"]
+    if digest(text) == details["digest"] and (copy := read_copy(copies, details["copy"])) is not None:
+        return Edit(decode(copy)[1], after, before, previous)
+    return reverse(text, details["id"], before, after, previous, kind=file.domain)

@@ -1,11 +1,15 @@
-"""What automations and scripts may hold, and how Home Assistant validates them."""
+"""The keys that automations and scripts may have, how Home Assistant validates them, and rules for scripts alone."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from homeassistant.core import HomeAssistant
+from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.util import slugify
 
+from ..actions.check import ResolvedAction
 from ..ha_compat.automations import (
     DomainBlueprints,
     async_validate_automation,
@@ -13,14 +17,14 @@ from ..ha_compat.automations import (
     automation_blueprints,
     script_blueprints,
 )
-from .config_file import ConfigFile
-from .loading import AUTOMATIONS
-from .loading_scripts import SCRIPTS
+from ..results import ToolError, texts_in
+from ..templates.render import environment
+from .loading import AUTOMATIONS, SCRIPTS, ConfigFile, loaded_entities
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What one kind of configuration may hold."""
+    """The keys that one kind of configuration may have."""
 
     file: ConfigFile
     keys: tuple[str, ...]
@@ -38,11 +42,6 @@ class Rules:
         return self.file.domain
 
 
-async def _async_validate_automation(hass: HomeAssistant, item_id: str, config: Mapping[str, Any]) -> None:
-    """Validate an automation, whose id is in it."""
-    await async_validate_automation(hass, item_id, {"id": item_id, **config})
-
-
 AUTOMATION_RULES: Final = Rules(
     file=AUTOMATIONS,
     keys=(
@@ -52,7 +51,7 @@ AUTOMATION_RULES: Final = Rules(
     needed=("triggers", "actions"),
     walked=("trigger_variables", "variables", "triggers", "conditions", "actions"),
     blueprints=automation_blueprints,
-    async_validate=_async_validate_automation,
+    async_validate=lambda hass, item_id, config: async_validate_automation(hass, item_id, {"id": item_id, **config}),
 )
 SCRIPT_RULES: Final = Rules(
     file=SCRIPTS,
@@ -66,3 +65,54 @@ SCRIPT_RULES: Final = Rules(
     async_validate=async_validate_script,
 )
 RULES: Final[Mapping[str, Rules]] = {rules.kind: rules for rules in (AUTOMATION_RULES, SCRIPT_RULES)}
+
+
+@callback
+def free_object_id(hass: HomeAssistant, alias: str, taken: Collection[str]) -> str:
+    """Return an id made of a name, which no script has in the file, in Home Assistant or among its actions."""
+    wanted = slugify(alias)
+    object_id, number = wanted, 1
+    while (
+        object_id in taken
+        or hass.services.has_service(SCRIPT_DOMAIN, object_id)
+        or hass.states.get(f"{SCRIPT_DOMAIN}.{object_id}") is not None
+        or er.async_get(hass).async_get(f"{SCRIPT_DOMAIN}.{object_id}") is not None
+        or er.async_get(hass).async_get_entity_id(SCRIPT_DOMAIN, SCRIPT_DOMAIN, object_id) is not None
+    ):
+        number += 1
+        object_id = f"{wanted}_{number}"
+    return object_id
+
+
+def check_fields(fields: Any) -> None:
+    """Raise ToolError for fields whose names mean something else in templates; the caller of the script sets their values."""
+    if not isinstance(fields, Mapping):
+        raise ToolError("fields: this must be an object with the name of each field.")
+    for name in fields:
+        if not str(name).isidentifier() or name in environment().globals:
+            raise ToolError(f"fields: '{name}' is no name for a variable of templates, or has a meaning there already.")
+
+
+@callback
+def check_runs_others_only(hass: HomeAssistant, entity_id: str, actions: Collection[ResolvedAction]) -> None:
+    """Raise ToolError for a script that runs itself, directly or through scripts that it runs."""
+    runs = {one.entity_id: one.raw_config for one in loaded_entities(hass, SCRIPT_DOMAIN)}
+    waiting = [one for action in actions if action.service != "turn_off" for one in action.entity_ids]
+    seen: set[str] = set()
+    while waiting:
+        if (found := waiting.pop()) == entity_id:
+            raise ToolError(
+                "This script would run itself, again and again. Use a 'repeat' step, which has an end, instead."
+            )
+        if found not in seen:
+            seen.add(found)
+            waiting += _named_scripts(hass, runs.get(found))
+
+
+def _named_scripts(hass: HomeAssistant, config: Any) -> Iterator[str]:
+    """Yield the scripts that a configuration names, as entities or as actions."""
+    registry = er.async_get(hass)
+    for text, _ in texts_in(config):
+        domain, _, name = text.partition(".")
+        if domain == SCRIPT_DOMAIN:
+            yield registry.async_get_entity_id(SCRIPT_DOMAIN, SCRIPT_DOMAIN, name) or text

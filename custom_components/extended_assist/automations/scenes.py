@@ -31,7 +31,7 @@ NOT_BROUGHT_BACK: Final[Mapping[str, frozenset[str]]] = {
     "media_player": frozenset({"group_members", "repeat", "shuffle"}),
     "water_heater": frozenset({"target_temp_high", "target_temp_low"}),
 }
-"""What can be set of an entity, and Home Assistant's scenes do not bring back either."""
+"""Attributes that can be set, but that Home Assistant's scenes do not restore."""
 
 
 @callback
@@ -78,7 +78,7 @@ def _problem(hass: HomeAssistant, exposure: Exposure, state: State) -> str | Non
 
 
 def check_scene_name(name: Any) -> None:
-    """Raise ToolError for what is no name of a scene."""
+    """Raise ToolError if a name cannot be that of a scene."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
         raise ToolError(f"Give the scene a name, as 'name', of at most {MAX_NAME} characters.")
     check_line(name, CONF_NAME)

@@ -1,4 +1,4 @@
-"""Change what is in a file of the configuration: write, load, verify, and put everything back when it does not work."""
+"""Stores of the YAML files: each makes the changes of one file, one after the other, and recovers interrupted ones."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -11,23 +11,21 @@ from typing import Any
 from homeassistant.const import STATE_OFF
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.ulid import ulid_now
 
 from ..calls.call import ToolCall
 from ..calls.journal import Change
 from ..const import DOMAIN
 from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from .commit import Settler, restore
-from .config_file import ConfigFile, UsedBlueprint
+from .commit import Settler
 from .edit import Edit
-from .file import new_name
-from .loading import AUTOMATIONS
-from .loading_scripts import FILES
+from .loading import AUTOMATIONS, FILES, ConfigFile, UsedBlueprint, registered
 from .pending_changes import SETTINGS, ChangeOutcome, Intent, Settled
-from .registry_settings import registered
+from .revert import restore
 
 UNSEEN = "unseen"
-"""Among the details of a change: that what was added is not exposed, as the user wished, so that it can be undone."""
+"""Key in the details of a change: the user did not want the new item to be exposed; the change can be undone all the same."""
 
 _STORES: HassKey[dict[str, ConfigStore]] = HassKey(f"{DOMAIN}_config_stores")
 _KINDS = {(False, True): "added", (True, True): "updated", (True, False): "removed"}
@@ -46,16 +44,16 @@ _CANCELLED = (
 
 @dataclass(frozen=True, slots=True)
 class VerifiedChange:
-    """A change that was made, loaded and verified."""
+    """A change that Home Assistant has loaded and that was verified."""
 
     entity_id: str
     change: Change
     problem: str | None = None
-    """What Home Assistant has against what was put back, as it had before."""
+    """Home Assistant's problem with a restored item, which it had before as well."""
 
 
 class ConfigStore:
-    """The only writer of a file here."""
+    """The only writer of a file in this integration."""
 
     def __init__(self, hass: HomeAssistant, file: ConfigFile) -> None:
         """Take the file."""
@@ -66,14 +64,14 @@ class ConfigStore:
 
     @property
     def path(self) -> Path:
-        """Return where the file is."""
+        """Return the path of the file."""
         return self._settler.path
 
     @callback
     def new_id(self) -> str:
-        """Return an id that no item has or had, in the form of those that the editor gives."""
+        """Return a new id, in the form of those that Home Assistant's editor makes: the time in milliseconds."""
         self._last_id = max(int(time() * 1000), self._last_id + 1)
-        while self._entity_id(str(self._last_id)):
+        while self._file.entity_id(self._hass, str(self._last_id)):
             self._last_id += 1
         return str(self._last_id)
 
@@ -90,7 +88,8 @@ class ConfigStore:
     ) -> VerifiedChange:
         """Change one item; raises ToolError, with everything as it was before, when it cannot be done.
 
-        One that Home Assistant could not load before may stay so. A blueprint must be the one that was checked. Once begun, it is finished or put back, also when nobody waits for it any more.
+        With may_be_broken, the item may stay one that Home Assistant cannot load. A blueprint must be the one that was checked. A
+        change that has started is finished or rolled back even if the caller is cancelled.
         """
         intent = self._intent(call, item_id)
         intent.may_be_off, intent.may_be_broken, intent.expose = may_be_off, may_be_broken, expose
@@ -101,8 +100,8 @@ class ConfigStore:
     async def async_restore(self, call: ToolCall, undone: Change) -> VerifiedChange:
         """Undo a change: restore the whole file if it is as the change left it, otherwise the one item.
 
-        What was there before is put back as it was, also where Home Assistant could not load it then either. Raises
-        ChangedSinceError where others have changed the same since.
+        The former content is restored even if Home Assistant could not load it. Raises ChangedSinceError if somebody else has
+        changed the same parts since.
         """
         intent = self._intent(call, undone.details["id"])
         intent.may_be_off = intent.may_be_broken = True
@@ -110,31 +109,31 @@ class ConfigStore:
         return await self._async_finish(self._async_change(call, intent, self.undoing(undone)))
 
     def undoing(self, undone: Change) -> Callable[[str], Edit]:
-        """Return a function that takes one change out of a text; it blocks."""
+        """Return a function that removes one change from a text; it blocks."""
         return partial(restore, self._file, self._settler.copies, undone.details)
 
     async def async_recover(self) -> None:
-        """Finish, or take back, what was cut off, and tell of it."""
+        """Finish or roll back interrupted changes, and notify the user."""
         if self._file.domain in self._hass.config.components:
             async with self._settler.lock:
                 await self._settler.async_settle_earlier()
 
     async def async_clear(self) -> None:
-        """Forget what was begun, also on the disk."""
+        """Delete the log of intents."""
         async with self._settler.lock:
             await self._settler.async_clear()
 
     def _intent(self, call: ToolCall, item_id: str) -> Intent:
-        """Return the intent of a call, before it is known what that does to the file."""
+        """Return the intent of a call, whose effect on the file is not known yet."""
         speaker = {name: getattr(call.caller, name) for name in _SPEAKER}
-        details = {"id": item_id, "copy": new_name()}
+        details = {"id": item_id, "copy": ulid_now()}
         change = Change(
             self._file.kind, f"changing {self._file.noun}", details, **speaker, entry_id=call.options.entry_id
         )
         return Intent(change=change, before="")
 
     async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for work that goes on when the waiting is cancelled."""
+        """Run work in a task of its own, which goes on if the caller is cancelled."""
         task = self._hass.async_create_task(work, f"change of {self._file.noun}")
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
@@ -147,13 +146,14 @@ class ConfigStore:
     async def _async_change(
         self, call: ToolCall, intent: Intent, make: Callable[[str], Edit], blueprint: UsedBlueprint | None = None
     ) -> VerifiedChange:
-        """Make a change under the lock, and record and tell what became of it."""
+        """Make a change under the lock, then record it with the call and fire its event."""
         item_id = intent.change.details["id"]
         async with self._settler.lock:
             if not await self._settler.async_settle_earlier():
                 raise ToolError(_UNCERTAIN.format("An earlier change", self._file.name))
-            intent.may_be_off |= self._is_off(item_id)
-            entity_id = self._entity_id(item_id)
+            entity_id = self._file.entity_id(self._hass, item_id)
+            state = self._hass.states.get(entity_id)
+            intent.may_be_off |= state is not None and state.state == STATE_OFF
             if settings := registered(self._hass, entity_id):
                 intent.change.details[SETTINGS] = settings
             settled = await self._async_settled(intent, self._settler.async_make(intent, make, blueprint))
@@ -171,44 +171,33 @@ class ConfigStore:
         return VerifiedChange(entity_id, intent.change, settled.problem)
 
     async def _async_settled(self, intent: Intent, making: Coroutine[Any, Any, Settled]) -> Settled:
-        """Make a change, and bring it to an end whatever breaks it off."""
+        """Make a change, and settle it whatever interrupts it."""
         try:
             return await making
         except asyncio.CancelledError:
-            if not self._hass.is_stopping:  # Otherwise it is looked after at the next start.
+            if not self._hass.is_stopping:  # Otherwise the next start recovers it.
                 self._hass.async_create_task(self.async_recover(), f"end of a change of {self._file.noun}")
             raise
         except ToolError:
             if intent.is_done:
                 raise
             return await self._async_again(intent)
-        except Exception:  # noqa: BLE001 - whatever broke it off, it is brought to an end
+        except Exception:  # noqa: BLE001 - whatever interrupted it, the change must be settled
             log_unexpected(f"while {self._file.name} was changed")
             return await self._async_again(intent)
 
     async def _async_again(self, intent: Intent) -> Settled:
-        """Bring to an end what broke off; raises ToolError when that fails too."""
+        """Settle an interrupted change; raises ToolError when that fails too."""
         try:
             return await self._settler.async_settle(intent)
         except Exception as err:
             log_unexpected(f"while a change of {self._file.name} was brought to an end")
             raise ToolError(_UNCERTAIN.format("The change", self._file.name)) from err
 
-    @callback
-    def _entity_id(self, item_id: str) -> str:
-        """Return the entity of an item, or an empty text."""
-        return self._file.entity_id(self._hass, item_id)
-
-    @callback
-    def _is_off(self, item_id: str) -> bool:
-        """Return whether an item is turned off, which it may stay."""
-        state = self._hass.states.get(self._entity_id(item_id))
-        return state is not None and state.state == STATE_OFF
-
 
 @callback
 def async_get_store(hass: HomeAssistant, file: ConfigFile = AUTOMATIONS) -> ConfigStore:
-    """Return the store of a file of this Home Assistant."""
+    """Return the store of a file, which is made when it is first needed."""
     stores = hass.data.setdefault(_STORES, {})
     if file.name not in stores:
         stores[file.name] = ConfigStore(hass, file)
@@ -216,12 +205,12 @@ def async_get_store(hass: HomeAssistant, file: ConfigFile = AUTOMATIONS) -> Conf
 
 
 async def async_recover(hass: HomeAssistant) -> None:
-    """Finish, or take back, what was cut off in any file."""
+    """Finish or roll back the interrupted changes of all files."""
     for file in FILES.values():
         await async_get_store(hass, file).async_recover()
 
 
 async def async_forget(hass: HomeAssistant) -> None:
-    """Forget what was begun in any file."""
+    """Delete the logs of intents of all files."""
     for file in FILES.values():
         await async_get_store(hass, file).async_clear()

@@ -1,9 +1,9 @@
-"""Where each automation or scene begins in a text, told without reading what is in it, so that changing one of thousands is quick.
+"""Find where each automation or scene begins without reading the others, so that changing one of thousands is quick.
 
-A line with a dash at the column of the list begins an automation, unless it stands inside a quoted text or a pair of brackets.
-Each part between two such lines is therefore parsed by itself: what is unclosed, or anything else that reaches beyond the part,
-fails there. Parts that are whole by themselves mean the same in whatever file they stand, as long as no anchor connects them and no
-mark begins another document. A file that cannot be proven so is read as a whole.
+A line with a dash at the column of the list begins an automation, unless it is inside of a quoted text or a pair of brackets. Each part
+between two such lines is therefore parsed by itself: a quote or bracket that is not closed, or anything else that reaches beyond the
+part, fails there. A part that is valid by itself means the same in any file, unless an anchor connects it with another one, or a mark
+begins another document. A file for which this cannot be proven is read as a whole.
 """
 
 from collections.abc import Iterable
@@ -13,10 +13,40 @@ from itertools import pairwise
 import re
 
 import yaml
+from yaml.composer import Composer
 
 from ..results import ToolError
 from .yaml_positions import KEYED, IndexedAutomation, YamlIndex, index_yaml
-from .yaml_reader import parse
+
+AT_ONCE = 50_000
+"""Largest number of characters for one call of libyaml, during which no other thread can run."""
+
+
+class _EventLoader(Composer, yaml.CSafeLoader):
+    """Makes nodes of libyaml's events one by one."""
+
+    def __init__(self, text: str) -> None:
+        """Take the text."""
+        yaml.CSafeLoader.__init__(self, text)
+        Composer.__init__(self)
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Return the root of a text, None for an empty one; raises YAMLError."""
+    try:
+        return _EventLoader(text).get_single_node()
+    except RecursionError as err:
+        raise yaml.YAMLError from err
+
+
+def parse(text: str) -> None:
+    """Parse a text to its end; raises YAMLError."""
+    if len(text) <= AT_ONCE:
+        yaml.CSafeLoader(text).raw_parse()
+        return
+    for _ in yaml.parse(text, Loader=yaml.CSafeLoader):
+        pass
+
 
 _LINE = r"(?: *(?:#[^\n]*)?\r?\n)*"
 _HEAD = re.compile(rf"{_LINE}(?:---(?: +#[^\n]*| *)\r?\n{_LINE})?(?=( *)-(?:[ \t\r\n]|\Z))")
@@ -24,7 +54,7 @@ _HEAD = re.compile(rf"{_LINE}(?:---(?: +#[^\n]*| *)\r?\n{_LINE})?(?=( *)-(?:[ \t
 _MARKS = ("\n---", "\n...")
 _OTHER_LINE_BREAKS = "\x85\u2028\u2029"
 _ANCHOR = re.compile(r"(?:^|[\s\[{,:?-])[&*][\w-]", re.MULTILINE)
-"""What may be an anchor or its use, if it is not within a text."""
+"""An anchor or its use, or a part of a text that looks like one."""
 
 
 @dataclass(slots=True)
@@ -38,7 +68,7 @@ class Outline:
     starts: list[int]
     """Where the part of each begins, and the end of the text; empty for a text that is read as a whole."""
     kind: str = "automation"
-    """What they are: automation, script or scene."""
+    """The kind of the items: automation, script or scene."""
     whole: YamlIndex | None = None
     """The index of such a text."""
 
@@ -83,7 +113,7 @@ class Outline:
 
 @dataclass(slots=True)
 class OutlinePart:
-    """A piece of a text that can be changed as if it was all."""
+    """A part of a text that can be changed as if it were the whole file."""
 
     outline: Outline
     place: slice
@@ -91,13 +121,13 @@ class OutlinePart:
     first: int
     """Number of the first automation in it."""
     number: int = 0
-    """Number of the automation that is meant."""
+    """Number of the automation to change."""
     is_new: bool = False
-    """Whether it is yet to be put there."""
+    """Whether that automation is yet to be inserted."""
 
     @property
     def item(self) -> IndexedAutomation:
-        """Return the automation that is meant."""
+        """Return the automation to change."""
         return self.index.automations[self.number - self.first]
 
     @property
@@ -106,7 +136,7 @@ class OutlinePart:
         return next(filter(None, reversed(self.outline.ids[: self.number])), None)
 
     def put_back(self, changed: str) -> str:
-        """Return the whole text with this part changed; raises UnprovenError unless it still stands by itself there."""
+        """Return the whole text with this part changed; raises UnprovenError unless the changed part is still valid by itself."""
         text, start, end = self.outline.text, self.place.start, self.place.stop
         if self.outline.whole is None:
             found = quick_outline(changed, self.outline.kind)
@@ -120,11 +150,11 @@ class OutlinePart:
 
 
 class UnprovenError(Exception):
-    """A change cannot be proven by looking at a part alone."""
+    """A change cannot be proven by reading one part alone."""
 
 
 def outline_of(text: str, kind: str = "automation") -> Outline:
-    """Return the items of a text; raises ToolError for one in which their places cannot be told."""
+    """Return the outline of a text; raises ToolError if the positions of its items cannot be found."""
     return quick_outline(text, kind) or whole_outline(text, kind)
 
 
@@ -135,7 +165,7 @@ def whole_outline(text: str, kind: str = "automation") -> Outline:
 
 
 def quick_outline(text: str, kind: str = "automation") -> Outline | None:
-    """Return the outline by parsing each part for itself; None for a text that is not proven to consist of such parts."""
+    """Return the outline by parsing each part by itself; None if the text is not proven to consist of such parts."""
     head = None if kind in KEYED else _HEAD.match(text)
     if head is None or any(text.find(mark, max(head.end() - 1, 0)) >= 0 for mark in _MARKS):
         return None
@@ -147,8 +177,12 @@ def quick_outline(text: str, kind: str = "automation") -> Outline | None:
     try:
         parse(head[0])
         parts = [text[start:end] for start, end in pairwise(starts)]
-        # First those that may be connected: if one is, nothing else is read twice.
-        known = {part: _id(part, column, maybe_anchor=True) for part in parts if _may_have_anchor(part)}
+        # First the parts that may use anchors: if one does, the text is read as a whole.
+        known = {
+            part: _id(part, column, maybe_anchor=True)
+            for part in parts
+            if ("&" in part or "*" in part) and _ANCHOR.search(part)
+        }
         ids = [known[part] if part in known else _id(part, column) for part in parts]
     except yaml.YAMLError, _ConnectedError:
         return None
@@ -157,11 +191,6 @@ def quick_outline(text: str, kind: str = "automation") -> Outline | None:
 
 class _ConnectedError(Exception):
     """A part is connected with others, or may be."""
-
-
-def _may_have_anchor(part: str) -> bool:
-    """Return whether a part may hold an anchor or use one."""
-    return ("&" in part or "*" in part) and _ANCHOR.search(part) is not None
 
 
 def _id(part: str, column: int, *, maybe_anchor: bool = False) -> str | None:

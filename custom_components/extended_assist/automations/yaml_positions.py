@@ -3,7 +3,7 @@
 The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 import re
 from typing import Any
@@ -33,7 +33,7 @@ class UnchangeableError(ToolError):
 
 
 class Tagged(str):
-    """The text of a tag, such as '!secret porch'; what it stands for is never looked up."""
+    """The text of a tag, such as '!secret porch', which is never resolved."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class IndexedKey:
     end: int
     """Position after the last character of its value."""
     fixed: str = ""
-    """The comment, tag or anchor in it that writing it anew would lose; empty for none."""
+    """The comment, tag or anchor in it that would be lost if it was written again; empty for none."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class IndexedAutomation:
     """One automation, script or scene in the file."""
 
     dash: int
-    """Position of the dash before it, or of the id that it stands under."""
+    """Position of the dash before it, or of its id, where that is the key."""
     start: int
     """Position of its first key."""
     end: int = 0
@@ -83,7 +83,7 @@ class YamlIndex:
 
     text: str
     kind: str = "automation"
-    """What they are: automation, script or scene."""
+    """The kind of the items: automation, script or scene."""
     automations: list[IndexedAutomation] = field(default_factory=list)
     column: int = 0
     """Indentation of the dashes or ids."""
@@ -122,9 +122,17 @@ class YamlIndex:
         """Return start and end of the whole lines of an automation."""
         return self.line_start(item.dash), self.line_end(item.end)
 
+    def key_column(self, item: IndexedAutomation) -> int:
+        """Return the indentation of the keys of an automation."""
+        return item.start - self.line_start(item.start)
+
+    def lines(self, item: IndexedAutomation) -> str:
+        """Return the whole lines of an automation."""
+        return self.text[slice(*self.span(item))]
+
 
 def index_yaml(text: str, kind: str = "automation") -> YamlIndex:
-    """Return the index of a file; raise ToolError for a file in which the places of its items cannot be told."""
+    """Return the index of a file; raises ToolError if the positions of its items cannot be found."""
     index = YamlIndex(text, kind, stop=len(text))
     try:
         return _IndexBuilder(index).index
@@ -134,109 +142,81 @@ def index_yaml(text: str, kind: str = "automation") -> YamlIndex:
         raise index.unreadable(f"it is not valid YAML{where}") from err
 
 
-type _Node = yaml.AliasEvent | yaml.ScalarEvent | yaml.SequenceStartEvent | yaml.MappingStartEvent
-"""The beginning of anything, or the whole of something that holds nothing."""
 _BLOCKS = frozenset("|>")
 """Styles of texts that go over several lines."""
 
 
 class _IndexBuilder:
-    """Walks through the events of a file once."""
+    """Builds an index from the parser's events, in one pass."""
 
     def __init__(self, index: YamlIndex) -> None:
-        """Read all of its text."""
+        """Read all of the text of an index."""
         self.index = index
-        self._begun = False
-        self._depth = 0
-        self._flow: list[bool] = []
         self._key: str | None = None
-        self._end = 0  # Where the last piece of text ended.
-        self._is_value = False  # Whether what stands under an id comes next.
-        self._at = IndexedAutomation(0, 0)  # The last item; before the first, one that is in no file.
-        steps: dict[type[yaml.Event], Callable[[Any], None]] = {
-            yaml.DocumentStartEvent: self._document,
-            yaml.DocumentEndEvent: self._document_end,
-            yaml.SequenceStartEvent: self._enter,
-            yaml.MappingStartEvent: self._enter,
-            yaml.SequenceEndEvent: self._leave,
-            yaml.MappingEndEvent: self._leave,
-            yaml.ScalarEvent: self._scalar,
-            yaml.AliasEvent: self._alias,
-        }
+        self._end = 0  # Where the last piece of data ended.
+        self._is_value = False  # Whether the value of an id comes next, where items are under their ids.
+        self._item = IndexedAutomation(0, 0)  # The last item; before the first, one that is in no file.
+        flow_styles: list[bool] = []  # Of each list or object that is open.
+        is_begun = False
         for event in yaml.parse(index.text, Loader=yaml.CSafeLoader):
-            if step := steps.get(type(event)):
-                step(event)
+            start, end, depth = event.start_mark.index, event.end_mark.index, len(flow_styles)
+            if isinstance(event, yaml.NodeEvent):
+                if depth:
+                    self._add_node(event, start, depth)
+                else:
+                    self._check_root(event)
+                if isinstance(event, yaml.CollectionStartEvent):
+                    flow_styles.append(bool(event.flow_style))
+                elif depth:
+                    self._add_data(start, self._block_end(start, end) if _is_block(event) else end)
+            elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
+                is_flow = flow_styles.pop()
+                if not flow_styles:
+                    index.empty_list = index.empty_list and (index.empty_list[0], end)
+                    continue
+                self._item.meaning.append("end")
+                if is_flow:
+                    self._add_data(start, end)
+            elif isinstance(event, yaml.DocumentStartEvent):
+                if is_begun:
+                    raise index.unreadable("it holds several documents")
+                is_begun = True
+            elif isinstance(event, yaml.DocumentEndEvent) and event.explicit:
+                index.stop = start
 
-    def _document(self, event: yaml.DocumentStartEvent) -> None:
-        """Add the beginning of a document."""
-        if self._begun:
-            raise self.index.unreadable("it holds several documents")
-        self._begun = True
-
-    def _document_end(self, event: yaml.DocumentEndEvent) -> None:
-        """Add the end of the document."""
-        if event.explicit:
-            self.index.stop = event.start_mark.index
-
-    def _enter(self, event: yaml.SequenceStartEvent | yaml.MappingStartEvent) -> None:
-        """Add the start of a list or object."""
-        if self._depth:
-            self._node(event, event.start_mark.index, type(event).__name__)
-        else:
-            self._root(event)
-        self._depth += 1
-        self._flow.append(bool(event.flow_style))
-
-    def _scalar(self, event: yaml.ScalarEvent) -> None:
-        """Add a scalar."""
-        if not self._depth:
-            self._root(event)
-            return
-        start, end = event.start_mark.index, event.end_mark.index
-        self._node(event, start, event.value)
-        self._solid(start, self._block_end(start, end) if event.style in _BLOCKS else end)
-
-    def _alias(self, event: yaml.AliasEvent) -> None:
-        """Add the use of an anchor."""
-        if not self._depth:
-            self._root(event)
-            return
-        self._node(event, event.start_mark.index, "")
-        self._solid(event.start_mark.index, event.end_mark.index)
-
-    def _node(self, event: _Node, start: int, value: str) -> None:
-        """Add what is in the list or object of all items: a scalar, an alias, or the start of a list or object."""
-        if self._depth == 1:
-            item = self._at = self._at if self._is_value else self._item(event)
+    def _add_node(self, event: yaml.NodeEvent, start: int, depth: int) -> None:
+        """Add a scalar, an alias, or the start of a list or object, which is an item or inside of one."""
+        if depth == 1:
+            if not self._is_value:
+                self._item = self._new_item(event, start)
             self._is_value = self.index.is_keyed and not self._is_value
-            item.start = start
-            item.is_object = isinstance(event, yaml.MappingStartEvent)
-            item.on_lines = isinstance(event, yaml.MappingStartEvent) and not event.flow_style
+            self._item.start = start
+            self._item.is_object = isinstance(event, yaml.MappingStartEvent)
+            self._item.on_lines = isinstance(event, yaml.MappingStartEvent) and not event.flow_style
             self._key = None
-        item, anchor = self._at, event.anchor
+        item, anchor = self._item, event.anchor
+        reason = ""
         if isinstance(event, yaml.AliasEvent):
             item.aliases.add(anchor or "")
             item.meaning.append(f"*{anchor}")
             reason = "an anchor"
-        else:
-            tag = event.tag
-            item.meaning.append(f"{tag}\n{event.implicit}\n{anchor}\n{value}")
-            reason = ""
+        elif isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
+            value = event.value if isinstance(event, yaml.ScalarEvent) else type(event).__name__
+            item.meaning.append(f"{event.tag}\n{event.implicit}\n{anchor}\n{value}")
             if anchor:
                 item.anchors.add(anchor)
                 reason = "an anchor"
-            elif tag:
-                reason = f"the tag {tag}" if tag.startswith("!") else "a tag"
-            elif isinstance(event, yaml.ScalarEvent) and event.style in _BLOCKS:
-                reason = "a comment" if "#" in self.index.text[start : self.index.line_end(start)] else ""
-        if self._depth == 2 and item.is_object:
-            self._entry(item, event)
+            elif event.tag:
+                reason = f"the tag {event.tag}" if event.tag.startswith("!") else "a tag"
+            elif _is_block(event) and "#" in self.index.text[start : self.index.line_end(start)]:
+                reason = "a comment"
+        if depth == 2 and item.is_object:
+            self._add_key_or_value(event)
         if reason and item.keys:
             item.keys[-1].fixed = item.keys[-1].fixed or reason
 
-    def _item(self, event: _Node) -> IndexedAutomation:
+    def _new_item(self, event: yaml.NodeEvent, start: int) -> IndexedAutomation:
         """Add an item with its dash or id."""
-        start = event.start_mark.index
         if self.index.empty_list:
             pair = "an object in one pair of braces" if self.index.is_keyed else "a list in one pair of brackets"
             raise self.index.unreadable(f"it is {pair}")
@@ -252,7 +232,7 @@ class _IndexBuilder:
         self._end = item.dash
         return item
 
-    def _root(self, event: _Node) -> None:
+    def _check_root(self, event: yaml.NodeEvent) -> None:
         """Check the outermost node: it has to be a list, or an object where items stand under their ids."""
         shape = yaml.MappingStartEvent if self.index.is_keyed else yaml.SequenceStartEvent
         if isinstance(event, shape) and not event.flow_style:
@@ -263,8 +243,9 @@ class _IndexBuilder:
         elif not isinstance(event, yaml.ScalarEvent) or event.start_mark.index != event.end_mark.index:
             raise self.index.unreadable(f"it is not {'an object' if self.index.is_keyed else 'a list'}")
 
-    def _entry(self, item: IndexedAutomation, event: _Node) -> None:
+    def _add_key_or_value(self, event: yaml.NodeEvent) -> None:
         """Add a key of an automation, or the start of the value after it."""
+        item = self._item
         if self._key is not None:
             named = {"alias"} if self.index.is_keyed else {"id", "alias", "name"}
             if isinstance(event, yaml.ScalarEvent) and self._key in named:
@@ -280,20 +261,9 @@ class _IndexBuilder:
             item.start = self._end  # An anchor of the whole may stand in front.
         item.keys.append(IndexedKey(self._key, self._end, self._end))
 
-    def _leave(self, event: yaml.Event) -> None:
-        """Add the end of a list or object."""
-        self._depth -= 1
-        flow = self._flow.pop()
-        if self._depth == 0 and self.index.empty_list:
-            self.index.empty_list = (self.index.empty_list[0], event.end_mark.index)
-        elif self._depth:
-            self._at.meaning.append("end")
-            if flow:
-                self._solid(event.start_mark.index, event.end_mark.index)
-
-    def _solid(self, start: int, end: int) -> None:
+    def _add_data(self, start: int, end: int) -> None:
         """Add a piece of data; between it and the piece before there can only be punctuation and comments."""
-        item = self._at
+        item = self._item
         if item.keys:
             key = item.keys[-1]
             if self.index.text.find("#", self._end, start) >= 0:
@@ -320,6 +290,10 @@ class _IndexBuilder:
             if line == 0:
                 raise self.index.unreadable("its lines cannot be told apart")
             position = line - 1
+
+
+def _is_block(event: yaml.NodeEvent) -> bool:
+    return isinstance(event, yaml.ScalarEvent) and event.style in _BLOCKS
 
 
 def _is_text(event: yaml.ScalarEvent) -> bool:

@@ -15,7 +15,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
 
-from ..automations import COMPONENT
+from ..automations.loading import loaded_entities
 from ..confirmation.consequential import acts_of
 from ..recorder import read_session
 from ..recorder.states import oldest_moment
@@ -202,9 +202,8 @@ def _apart(one: float, other: float) -> float:
 
 async def async_doers(hass: HomeAssistant) -> list[Doer]:
     """Return the actions and triggers of the automations that are on."""
-    component = hass.data.get(COMPONENT)
     found: list[Doer] = []
-    for some in batched(list(component.entities) if component else (), _SLICE, strict=False):
+    for some in batched(loaded_entities(hass, "automation"), _SLICE, strict=False):
         for entity in some:
             script = getattr(entity, "action_script", None)
             if script is not None and entity.is_on:

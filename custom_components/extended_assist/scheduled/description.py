@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant, callback
 from ..actions.perform import planned_steps
 from ..actions.sequences import SequenceWalker
 from ..automations.describe import AutomationDescriber
-from ..automations.target_names import exposed_places
+from ..automations.secret_values import exposed_places
 from ..calls.call import ToolCall
 from ..calls.plan import Frame, Plan, Step
 from ..calls.visible_text import name_shown, quoted

@@ -23,11 +23,11 @@ from homeassistant.helpers.trigger import async_validate_trigger_config
 from homeassistant.util import dt as dt_util
 
 from ..actions.targets import place_ids
-from ..automations.check import async_walk_part, normalized, refuse_untold, walker_for
+from ..automations.check import async_walk_part, normalized, refuse_placeholders, walker_for
 from ..automations.describe import AutomationDescriber
-from ..automations.expansion import async_written_out
+from ..automations.expansion import async_expand
 from ..automations.rules import AUTOMATION_RULES
-from ..automations.target_names import exposed_places
+from ..automations.secret_values import exposed_places
 from ..calls.call import ToolCall
 from ..calls.visible_text import name_shown
 from ..exposure.entities import Exposure
@@ -251,8 +251,8 @@ async def _async_checked(call: ToolCall, key: str, parts: list[Any]) -> list[dic
     """Check triggers or conditions and return them in an automation's current syntax; raises ToolError."""
     await call.exposure.async_prepare()
     config = normalized({key: parts})
-    refuse_untold(config)
-    config, _ = await async_written_out(call, config, AUTOMATION_RULES.blueprints(call.hass))
+    refuse_placeholders(config)
+    config, _ = await async_expand(call, config, AUTOMATION_RULES.blueprints(call.hass))
     await async_walk_part(walker_for(call, config), key, config[key])
     try:
         await _async_validate(call.hass, key, config[key])

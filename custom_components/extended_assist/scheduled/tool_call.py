@@ -11,7 +11,7 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, llm
 
-from ..automations.target_names import exposed_places
+from ..automations.secret_values import exposed_places
 from ..calls.call import ToolCall
 from ..calls.caller import ASKED_LATER
 from ..calls.change_recorder import Recording

@@ -1,4 +1,4 @@
-"""What calendars hold of the past: they are asked on the event loop, before a rehearsal goes through it."""
+"""Read past events of calendars: on the event loop, before a simulation runs in the executor."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -15,13 +15,13 @@ from ..ha_compat.automations import DATA_CALENDARS
 from ..results import ToolError
 
 TIME_LIMIT: Final = 10.0
-"""Seconds in which all calendars have to answer; some ask a server far away."""
+"""Timeout in seconds for all calendars together; some ask a server on the internet."""
 MAX_EVENTS: Final = 20_000
-"""Events of one calendar that are gone through."""
+"""Largest number of events of one calendar."""
 
 
 def calendar_triggers(config: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the triggers by calendars, as Home Assistant validated them, wherever in an automation they are."""
+    """Yield the options of all calendar triggers in a validated automation."""
     if isinstance(config, Mapping):
         if config.get("platform") == "calendar" and "options" in config:
             yield config["options"]
@@ -36,9 +36,9 @@ def calendar_triggers(config: Any) -> Iterator[Mapping[str, Any]]:
 async def async_events(
     hass: HomeAssistant, exposure: Exposure, config: Mapping[str, Any], start: float, end: float
 ) -> dict[str, list[CalendarEvent]]:
-    """Return the events that can set an automation off in a span, by calendar, oldest first.
+    """Return the events that can trigger an automation in a span, by calendar, oldest first.
 
-    Raises ToolError where a calendar cannot tell.
+    Raises ToolError if a calendar does not return its events.
     """
     spans: dict[str, tuple[float, float]] = {}
     for options in calendar_triggers(config):
@@ -64,7 +64,7 @@ async def _async_events(
         raise ToolError(f"{entity_id} is not there now, so its past events are not known.")
     first, last = (dt_util.as_local(dt_util.utc_from_timestamp(moment)) for moment in (start, end))
     try:
-        # One second more, because what ends with the span ends in it.
+        # One second more, because an event that ends with the span belongs to it.
         found = await entity.async_get_events(hass, first, last + timedelta(seconds=1))
     except TimeoutError:
         raise

@@ -1,4 +1,4 @@
-"""Conditions at a moment of the past; each answers as Home Assistant's own of the same name does."""
+"""Simulated conditions; each has the result of Home Assistant's condition of the same name."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, time, timedelta
@@ -17,11 +17,11 @@ from .replay import Replay
 
 type Variables = Mapping[str, Any]
 type Check = Callable[[Variables], bool | None]
-"""Returns None where the condition is turned off; raises ConditionError where it cannot be decided."""
+"""Returns None if the condition is disabled; raises ConditionError if it cannot be decided."""
 
 _SILENT: Final = (STATE_UNAVAILABLE, STATE_UNKNOWN)
-_MOMENTS: Final = ("timestamp", "uptime")
-"""Kinds of sensors whose state is a moment."""
+TIMES: Final = ("timestamp", "uptime")
+"""Device classes of sensors whose state is a time."""
 
 
 def all_hold(checks: list[Check], variables: Variables) -> bool:
@@ -37,7 +37,7 @@ def all_hold(checks: list[Check], variables: Variables) -> bool:
 
 
 def condition(replay: Replay, config: Mapping[str, Any], place: str) -> Check:
-    """Return the check of a condition, as Home Assistant validated it; raises NotReplayableError for what it cannot be."""
+    """Return the check of a validated condition; raises NotReplayableError if it cannot be simulated."""
     enabled = config.get("enabled", True)
     if isinstance(enabled, Template):
         raise NotReplayableError(f"{place}: whether it is enabled is a template")
@@ -55,7 +55,12 @@ def condition(replay: Replay, config: Mapping[str, Any], place: str) -> Check:
         case "state":
             return _of_each(config["entity_id"], config.get("match", "all"), _state_check(replay, config))
         case "numeric_state":
-            return _of_each(config["entity_id"], "all", _numeric_check(replay, config))
+            is_within = number_check(replay, config)
+            return _of_each(
+                config["entity_id"],
+                "all",
+                lambda entity_id, variables: is_within(_known(replay, entity_id, kind), variables),
+            )
         case "template":
             return _template(replay, config["value_template"])
         case "time":
@@ -116,7 +121,7 @@ def _of_each(entity_ids: list[str], match: str, holds: Callable[[str, Variables]
 
 
 def _state_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[str, Variables], bool]:
-    """Return whether an entity has one of some states, for as long as is wanted."""
+    """Return the check that an entity has one of the states, for the period in the condition."""
     attribute, period = config.get("attribute"), config.get("for")
     wanted = config["state"] if isinstance(config["state"], list) else [config["state"]]
 
@@ -139,29 +144,23 @@ def _state_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[str, Va
 
 
 def _value_of(replay: Replay, wanted: Any) -> Any:
-    """Return a wanted state, which may be that of a helper."""
+    """Return a state, or the state of the helper that it names."""
     if isinstance(wanted, str) and cv.INPUT_ENTITY_ID.match(wanted):
         return _known(replay, wanted, "state").state
     return wanted
 
 
 def _known(replay: Replay, entity_id: str, kind: str) -> Past:
-    """Return an entity that is there."""
+    """Return the state of an entity; raises ConditionError if there is none."""
     if (past := replay.world.get(entity_id)) is None:
         raise ConditionErrorMessage(kind, f"unknown entity {entity_id}")
     return past
 
 
-def _numeric_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[str, Variables], bool]:
-    """Return whether the number of an entity is within limits."""
-    is_within = number_check(replay, config)
-    return lambda entity_id, variables: is_within(_known(replay, entity_id, "numeric_state"), variables)
-
-
 def number_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[Past, Variables], bool]:
     """Return the check whether a number is above and below the limits of a condition or trigger.
 
-    That raises ConditionError where there is no number.
+    The check raises ConditionError for a state that is not a number.
     """
     attribute, template = config.get("attribute"), config.get("value_template")
     limits = [(config[key], sign) for key, sign in (("below", 1), ("above", -1)) if config.get(key) is not None]
@@ -240,7 +239,7 @@ def _zone(replay: Replay, options: Mapping[str, Any]) -> Check:
 
 
 def is_time(replay: Replay, config: Mapping[str, Any]) -> bool:
-    """Return whether the time of the day and the weekday are as wanted."""
+    """Return whether a time condition holds."""
     now = dt_util.as_local(dt_util.utc_from_timestamp(replay.now))
     after, before = (_time_of(replay, config.get(key), key) for key in ("after", "before"))
     if after is None or before is None:
@@ -254,7 +253,7 @@ def is_time(replay: Replay, config: Mapping[str, Any]) -> bool:
 
 
 def _time_of(replay: Replay, value: Any, key: str) -> time | None:
-    """Return the time of the day that a condition names, by an entity perhaps; None where that has none."""
+    """Return the time of the day in a condition, or that of the entity in it; None if the entity has none."""
     if value is None:
         return time(0) if key == "after" else time(23, 59, 59, 999999)
     if isinstance(value, time):
@@ -265,14 +264,14 @@ def _time_of(replay: Replay, value: Any, key: str) -> time | None:
         return time(*(past.attributes.get(name, most) for name, most in (("hour", 23), ("minute", 59), ("second", 59))))
     if domain == "time":
         return None if past.state in _SILENT else dt_util.parse_time(past.state)
-    if past.attributes.get("device_class") not in _MOMENTS or past.state in _SILENT:
+    if past.attributes.get("device_class") not in TIMES or past.state in _SILENT:
         return None
     moment = dt_util.parse_datetime(past.state)
     return None if moment is None else dt_util.as_local(moment).time()
 
 
 def is_sun(replay: Replay, options: Mapping[str, Any]) -> bool:
-    """Return whether the sun is as wanted at the place of the home."""
+    """Return whether a sun condition holds at the location of the home."""
     now = dt_util.utc_from_timestamp(replay.now)
     today = dt_util.as_local(now).date()
     before, after = options.get("before"), options.get("after")

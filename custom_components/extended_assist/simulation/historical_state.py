@@ -1,4 +1,4 @@
-"""One entity at one moment of the past, and what a rehearsal needs to know of the home around it."""
+"""The recorded state of an entity, the outcome of a simulation, and the errors of both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from homeassistant.util import dt as dt_util
 from ..templates.historical import RecordedState
 
 _NOBODY: Final = Context()
-"""What the recorder keeps of who did it is not read, nor shown; to make one for each state takes time."""
+"""The context of all states: the recorded contexts are neither read nor shown, and making one for each state takes time."""
 
 
 class Past(RecordedState):
-    """A recorded state; made for every row, so that it holds little and makes the rest when it is asked for."""
+    """A recorded state; one is made for every row, so that Home Assistant's own state is made on demand only."""
 
     __slots__ = ("_state", "attributes", "changed", "entity_id", "state", "updated")
 
@@ -46,12 +46,12 @@ class Past(RecordedState):
 
 
 class PastChange:
-    """An entity that changed, as Home Assistant tells it; made for every row."""
+    """A change of an entity; one is made for every row."""
 
     __slots__ = ("entity_id", "is_own", "new", "old")
 
     def __init__(self, entity_id: str, old: Past | None, new: Past | None, *, is_own: bool = False) -> None:
-        """Take what it was and is, None where it was not there or is no more, and whether the automation would have done it."""
+        """Take the states before and after, None for an entity that is missing; is_own marks a change by the automation itself."""
         self.entity_id = entity_id
         self.old = old
         self.new = new
@@ -59,15 +59,15 @@ class PastChange:
 
 
 class OutOfTimeError(Exception):
-    """A rehearsal takes longer than it may."""
+    """A simulation exceeds its time limit."""
 
 
 class NotReplayableError(Exception):
-    """A part of an automation that the recorded past cannot tell about; the message names it."""
+    """A part of an automation cannot be simulated; the message names it."""
 
 
 type Row = tuple[float, str, Past | None]
-"""A moment, an entity, and what it was from then on; None where it was no more."""
+"""A time, an entity id, and its state from then on; None if the entity was removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,50 +75,50 @@ class Stretch:
     """A time in which Home Assistant ran without a break; seconds since the epoch."""
 
     begin: float
-    """Since when its states were recorded."""
+    """Start of the records."""
     armed: float
-    """When it had started: from then on automations run."""
+    """End of its start-up: from then on automations run."""
     end: float
 
 
 @dataclass(slots=True)
 class Ran:
-    """A run that would have been."""
+    """A simulated run."""
 
     moment: float
     trigger: int
-    """Which of the triggers, counted from 0."""
+    """Index of the trigger."""
     description: str
     already: bool = False
-    """Whether all that its first action switches was so already."""
+    """Whether all entities of its first action were in the desired state already."""
 
 
 @dataclass(slots=True)
 class SimulationOutcome:
-    """What a rehearsal found."""
+    """The outcome of a simulation."""
 
     runs: list[Ran] = field(default_factory=list)
-    """The runs, oldest first; of more than are kept, the first ones."""
+    """The runs, oldest first; at most as many as are stored."""
     count: int = 0
     blocked: int = 0
-    """How often a trigger met a run that was still going on."""
+    """Number of times that a trigger fired during an earlier run."""
     refused: int = 0
-    """How often a condition was false."""
+    """Number of times that a condition was false."""
     on_time: dict[str, float] = field(default_factory=dict)
-    """Seconds for which each entity that it turns on would have been on because of it."""
+    """Seconds for which each entity would have been on because of the automation."""
     open_since: dict[str, float] = field(default_factory=dict)
-    """Entities that it turned on and nothing would have turned off by the end."""
+    """Entities that the automation turned on, and that would still be on at the end."""
     not_replayed: dict[str, None] = field(default_factory=dict)
-    """What was left out, by name."""
+    """Names of the parts that were left out."""
     since: float | None = None
-    """From where on there are records."""
+    """Start of the first record."""
     later: dict[str, float] = field(default_factory=dict)
-    """Entities that it reads and that are recorded only since later than that."""
+    """Entities that the automation reads, and that are recorded since a later time only."""
     until: float = 0.0
-    """How far the rehearsal came."""
+    """End of the simulated time."""
     is_whole: bool = True
-    """Whether there was time for all of it."""
+    """Whether the whole span was simulated within the time limit."""
     followed: bool = False
-    """Whether it read what it had set itself."""
+    """Whether the automation read an entity that it had set itself."""
     events: dict[str, int] = field(default_factory=dict)
-    """How many events each calendar that sets it off has of that time."""
+    """Number of events of each calendar that triggers the automation."""

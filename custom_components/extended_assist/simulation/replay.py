@@ -1,6 +1,6 @@
-"""The past, moment by moment: recorded changes and timers in their order, and who waits for them.
+"""Replay recorded changes and timers in their order, and call the listeners that wait for them.
 
-It offers what Home Assistant's helpers offer to triggers: to follow entities, to be called later and at times of the day.
+A replay has the functions of Home Assistant's helpers for triggers: track entities, and be called later or at times of the day.
 """
 
 from collections import deque
@@ -18,6 +18,7 @@ from homeassistant.components.calendar import CalendarEvent
 from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.script_variables import ScriptVariables
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
@@ -26,27 +27,27 @@ from ..templates.historical import PastHome, parsed, render_past
 from .historical_state import NotReplayableError, OutOfTimeError, Past, PastChange, Row
 
 AFTER_THE_SECOND: Final = 0.275
-"""How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
+"""Seconds by which Home Assistant is late at a time of the day: the mean of 0.05 to 0.5, which are random."""
 SOONEST: Final = 0.05
-"""The least of that: before anything is recorded of what an automation really did then."""
+"""The least of these: earlier than the recorded effects of the real automation."""
 
 LATE: Final = 5e-6
-"""Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
+"""Least seconds by which a timer is late, so that a state has lasted for longer than the wanted time."""
 MOST_AT_ONCE: Final = 10_000
-"""Changes of a moment, after which what leads to the next one is taken to have no end."""
-_LOOK_EVERY: Final = 64
-"""Rows from one look at the clock to the next."""
+"""Largest number of changes at one time, after which the automation is taken to trigger itself without end."""
+_CHECK_EVERY: Final = 64
+"""Number of rows between two checks of the time limit."""
 _AT_ONCE: Final = 0.001
-"""Seconds within which timers are due at once: Home Assistant calls them all before what waited for one of them goes on."""
+"""Timers within these seconds are due together: Home Assistant calls them all before tasks that waited for one of them go on."""
 _MANY: Final = 1_000
-"""Timers from which on those that were cancelled are looked for."""
+"""Number of timers from which on cancelled ones are removed."""
 
 type Remove = Callable[[], None]
 type Listener = Callable[[PastChange], None]
 
 
 class Replay:
-    """The home at one moment, which goes on."""
+    """The home at one time of the past, which advances."""
 
     def __init__(
         self,
@@ -55,18 +56,15 @@ class Replay:
         known: Mapping[str, Collection[str]],
         events: Mapping[str, Sequence[CalendarEvent]] | None = None,
     ) -> None:
-        """Take the entities of which the past is read, each with the attributes that the recorder does not keep.
-
-        Events are those of calendars.
-        """
+        """Take the entities to read, each with the attributes that are not recorded, and the events of calendars."""
         self.hass = hass
         self.known = known
         self.events = events or {}
         self.now = 0.0
         self.late = AFTER_THE_SECOND
-        """Seconds after a time of the day at which its moment comes."""
+        """Seconds by which actions at a time of the day are late."""
         self.stops_at = inf
-        """When the rehearsal has to end, as time.monotonic() tells it."""
+        """Value of time.monotonic() at which the simulation has to end."""
         self.world: dict[str, Past] = {}
         self.is_starting = False
         """Whether Home Assistant is just starting."""
@@ -76,44 +74,44 @@ class Replay:
         self._most_timers = _MANY
         self._count = counted()
         self._set: set[str] = set()
-        self._heard: deque[PastChange] = deque()
+        self._changes: deque[PastChange] = deque()
         self._soon: deque[Callable[[], None]] = deque()
-        self._is_telling = False
+        self._is_calling = False
 
-    # What happens
+    # Changes and timers
 
     def go_on(self, rows: Iterable[Row]) -> None:
-        """Let recorded changes happen, oldest first, and in between what is due; raises OutOfTimeError."""
+        """Apply recorded changes, oldest first, and call the timers in between; raises OutOfTimeError."""
         for number, (moment, entity_id, new) in enumerate(rows):
             if self._timers and self._timers[0][0] <= moment:
                 self.advance(moment)
             elif moment > self.now:
                 self.now = moment
-            if number % _LOOK_EVERY == 0:
-                self._look_at_clock()
+            if number % _CHECK_EVERY == 0:
+                self._check_time_limit()
             self.feed(entity_id, new)
 
     def advance(self, until: float) -> None:
-        """Let everything happen that is due up to a moment; raises OutOfTimeError."""
+        """Call all timers that are due up to a time; raises OutOfTimeError."""
         while self._timers and self._timers[0][0] <= until:
             moment, _, action = heappop(self._timers)
             if action:
                 self.now = max(self.now, moment)
-                self._look_at_clock()
+                self._check_time_limit()
                 action.pop()()
             if self._soon and not (self._timers and self._timers[0][0] <= moment + _AT_ONCE):
                 self._settle()
         self._settle()
         self.now = max(self.now, until)
-        self._look_at_clock()
+        self._check_time_limit()
 
-    def _look_at_clock(self) -> None:
-        """Raise OutOfTimeError where there is no time left."""
+    def _check_time_limit(self) -> None:
+        """Raise OutOfTimeError if no time is left."""
         if monotonic() > self.stops_at:
             raise OutOfTimeError
 
     def feed(self, entity_id: str, new: Past | None) -> None:
-        """Let a recorded change happen."""
+        """Apply a recorded change."""
         if entity_id in self._set and new is not None:
             new = self._after_own(self.world.get(entity_id), new)
         if new is None and entity_id not in self.world:
@@ -123,17 +121,17 @@ class Replay:
             self._settle()
 
     def soon(self, action: Callable[[], None]) -> None:
-        """Call a function when all have heard of what happens now, as what waits for something goes on."""
+        """Call a function after all listeners were called, as the event loop resumes a task."""
         self._soon.append(action)
 
     def _settle(self) -> None:
-        """Let everything go on that does so now."""
+        """Call the functions that were given to soon()."""
         while self._soon:
-            self._look_at_clock()
+            self._check_time_limit()
             self._soon.popleft()()
 
     def set(self, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
-        """Let an entity be as a step of the automation would have set it."""
+        """Set an entity as a step of the automation would have done."""
         if (old := self.world.get(entity_id)) is None or old.state == "unavailable":
             return
         told = {**old.attributes, **attributes}
@@ -145,7 +143,7 @@ class Replay:
         self._change(entity_id, Past(entity_id, wanted, told, changed, self.now), is_own=True)
 
     def _change(self, entity_id: str, new: Past | None, *, is_own: bool = False) -> None:
-        """Change an entity, and tell those who follow it, after all that happened before was told."""
+        """Change an entity, and call its listeners, after those of all earlier changes."""
         old = self.world.get(entity_id)
         if new is None:
             del self.world[entity_id]
@@ -153,25 +151,25 @@ class Replay:
             self.world[entity_id] = new
         if not self._listeners.get(entity_id):
             return
-        self._heard.append(PastChange(entity_id, old, new, is_own=is_own))
-        if self._is_telling:
+        self._changes.append(PastChange(entity_id, old, new, is_own=is_own))
+        if self._is_calling:
             return
-        self._is_telling = True
+        self._is_calling = True
         try:
             for count in counted(1):
-                if not self._heard:
+                if not self._changes:
                     break
                 if count > MOST_AT_ONCE:
-                    self._heard.clear()
+                    self._changes.clear()
                     raise NotReplayableError("it would set itself off again and again")
-                change = self._heard.popleft()
+                change = self._changes.popleft()
                 for listener in self._listeners[change.entity_id].copy():
                     listener(change)
         finally:
-            self._is_telling = False
+            self._is_calling = False
 
     def _after_own(self, old: Past | None, new: Past) -> Past:
-        """Return a recorded state as it would have been where the automation had set the entity before."""
+        """Return the state that would have been recorded, since the automation had set the entity before."""
         if old is None:
             return new
         if new.changed < new.updated:
@@ -181,14 +179,14 @@ class Replay:
         return Past(new.entity_id, new.state, new.attributes, changed, new.updated)
 
     def stop(self) -> None:
-        """Let Home Assistant end: nothing waits any more, and nothing is there."""
+        """Remove all timers, listeners and states, as at the shutdown of Home Assistant."""
         self._timers.clear()
         self._listeners.clear()
         self._set.clear()
         self._soon.clear()
         self.world.clear()
 
-    # Who waits for it
+    # Listeners
 
     def track(self, entity_ids: Iterable[str], listener: Listener) -> Remove:
         """Call a listener whenever one of some entities changes."""
@@ -204,8 +202,8 @@ class Replay:
         return remove
 
     def call_at(self, moment: float, action: Callable[[], None]) -> Remove:
-        """Call a function at a moment."""
-        if len(self._timers) > self._most_timers:  # Those that were cancelled would stay until they are due.
+        """Call a function at a time."""
+        if len(self._timers) > self._most_timers:  # Cancelled timers would otherwise stay until they are due.
             self._timers = [timer for timer in self._timers if timer[2]]
             heapify(self._timers)
             self._most_timers = 2 * len(self._timers) + _MANY
@@ -251,7 +249,7 @@ class Replay:
         pending[:] = [self.call_at(self.now + 1, fire)]
         return lambda: _remove_all(pending)
 
-    # What is read
+    # States and templates
 
     def state(self, entity_id: str) -> State | None:
         """Return an entity as Home Assistant's own state."""
@@ -259,12 +257,12 @@ class Replay:
         return past.as_state() if past else None
 
     def home(self) -> PastHome:
-        """Return the home as a template sees it now."""
+        """Return the home for a template that is rendered now."""
         moment, left = dt_util.utc_from_timestamp(self.now), self.stops_at - monotonic()
         return PastHome(self.hass, self._exposure, self.state, self.known, moment, seconds=left)
 
     def text(self, template: Template, variables: Mapping[str, Any], home: PastHome | None = None) -> str:
-        """Return the text that a template makes; raises TemplateError, and NotOfThePastError with what is not known."""
+        """Return the rendered text of a template; raises TemplateError, or NotOfThePastError for values that are not recorded."""
         return render_past(home or self.home(), template.template, variables)
 
     def render(self, value: Any, variables: Mapping[str, Any]) -> Any:
@@ -275,8 +273,13 @@ class Replay:
             return {self.render(key, variables): self.render(item, variables) for key, item in value.items()}
         return [self.render(item, variables) for item in value] if isinstance(value, list) else value
 
+    def define(self, defined: ScriptVariables, variables: dict[str, Any]) -> None:
+        """Add the variables that an automation, a trigger or a step defines; each can use those before it."""
+        for name, value in defined.as_dict().items():
+            variables[name] = self.render(value, variables)
+
     def seconds(self, period: Any, variables: Mapping[str, Any]) -> float:
-        """Return the length of a period that may be a template; raises TemplateError where it is none."""
+        """Return the seconds of a period, which may be a template; raises TemplateError if it is invalid."""
         if isinstance(period, timedelta):
             return period.total_seconds()
         rendered = self.render(period, variables)
@@ -287,6 +290,6 @@ class Replay:
 
 
 def _remove_all(pending: list[Remove]) -> None:
-    """Let nothing of some be called any more."""
+    """Cancel all pending calls."""
     for remove in pending:
         remove()

@@ -1,4 +1,4 @@
-"""What a rehearsal found, told in few words: how often, when, for how long, and what looks wrong."""
+"""The report of a simulation: how often and when the automation ran, for how long, and what looks wrong."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -17,13 +17,13 @@ from .historical_state import Ran, SimulationOutcome
 MOST: Final = 1_500
 """Characters of an answer."""
 NIGHT: Final = range(5)
-"""Hours of the day in which hardly anybody wants to be woken."""
+"""Hours of the night, in which hardly anybody wants to be woken."""
 _SAYS_SOMETHING: Final = 4
-"""Runs from which on hours and weekdays are told."""
+"""Number of runs from which on hours and weekdays are reported."""
 _SOON: Final = 10.0
-"""Seconds between two runs that are too few."""
+"""Two runs within this number of seconds look wrong."""
 _NEAR: Final = 60.0
-"""Seconds within which somebody else did the same."""
+"""Seconds around a run within which another automation did the same."""
 _SHOWN: Final = 5
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -35,7 +35,7 @@ def told(
 ) -> JsonObjectType:
     """Return the answer about one automation.
 
-    Elsewhere are the moments at which something automated switched the same on, oldest first.
+    elsewhere: the times at which another automation turned the same entities on, oldest first.
     """
     runs = outcome.runs
     answer: JsonObjectType = {"runs": outcome.count}
@@ -63,11 +63,14 @@ def told(
         answer["recorded_later"] = f"{', '.join(since[:_SHOWN])}; of before it is not known whether it would have run"
     if outcome.not_replayed:
         answer["not_replayed"] = "; ".join(list(outcome.not_replayed)[:_SHOWN])
-    return _fitted(answer)
+    for key in ("by_weekday", "by_hour", "on_for", "not_replayed"):  # The least useful first.
+        if size(answer) > MOST:
+            answer.pop(key, None)
+    return answer
 
 
 def _of_calendars(outcome: SimulationOutcome, name_of: Callable[[str], str]) -> str:
-    """Return the sentence on calendars that are not known."""
+    """Return the note about the limits of past calendar events."""
     empty = [name_of(entity_id) for entity_id, count in outcome.events.items() if not count]
     note = "Events as they are kept today; what was deleted or moved since is not known."
     return (
@@ -76,21 +79,16 @@ def _of_calendars(outcome: SimulationOutcome, name_of: Callable[[str], str]) -> 
 
 
 def _beside(outcome: SimulationOutcome, elsewhere: Sequence[float]) -> Mapping[str, str]:
-    """Return the other states and events at these moments."""
+    """Return how many runs changed nothing, coincided with others, or were held back."""
     found = {}
     if already := sum(run.already for run in outcome.runs):
         found["already"] = f"{_times(already)} what it switches first was so already"
     if near := sum(_is_near(run, elsewhere) for run in outcome.runs):
         found["also_automated"] = f"{_times(near)} another automation or script did the same within a minute"
-    held = [f"{_times(count)} {why}" for count, why in _held_back(outcome) if count]
-    if held:
+    reasons = ((outcome.refused, "a condition was false"), (outcome.blocked, "it was still running"))
+    if held := [f"{_times(count)} {why}" for count, why in reasons if count]:
         found["held_back"] = ", ".join(held)
     return found
-
-
-def _held_back(outcome: SimulationOutcome) -> tuple[tuple[int, str], ...]:
-    """Return how often a trigger fired and nothing ran, and why."""
-    return (outcome.refused, "a condition was false"), (outcome.blocked, "it was still running")
 
 
 def looks_wrong(outcome: SimulationOutcome) -> list[str]:
@@ -123,7 +121,7 @@ def _times(count: int) -> str:
 
 
 def _is_near(run: Ran, moments: Sequence[float]) -> bool:
-    """Return whether a moment lies within a minute of a run."""
+    """Return whether one of the times is within a minute of a run."""
     index = bisect_left(moments, run.moment - _NEAR)
     return index < len(moments) and moments[index] <= run.moment + _NEAR
 
@@ -133,21 +131,13 @@ def _counts(counts: Counter[int], name: Callable[[int], str]) -> str:
     return ", ".join(f"{name(key)}: {counts[key]}" for key in sorted(counts))
 
 
-def _fitted(answer: JsonObjectType) -> JsonObjectType:
-    """Return an answer that has room: what says least goes first."""
-    for key in ("by_weekday", "by_hour", "on_for", "not_replayed"):
-        if size(answer) > MOST:
-            answer.pop(key, None)
-    return answer
-
-
 _NAMED: Final = 2
-"""Entities of which it is said for how long they would have been on."""
+"""Number of entities whose time is in the sentence."""
 _MINUTE: Final = 60
 
 
 def remark_of(outcome: SimulationOutcome, names: dict[str, str], language: str | None) -> str:
-    """Return the sentence; names are those of entities."""
+    """Return one sentence about a simulation; names are those of entities."""
     if not outcome.count:
         return say("ran_never", language)
     longest = sorted(outcome.on_time, key=lambda one: -outcome.on_time[one])[:_NAMED]
@@ -162,11 +152,11 @@ def remark_of(outcome: SimulationOutcome, names: dict[str, str], language: str |
 
 
 def _counted(key: str, count: int, language: str | None, **values: str) -> str:
-    """Return the words for something that happens so many times."""
+    """Return the phrase for a number of times."""
     return say(f"{key}_once" if count == 1 else f"{key}_often", language, count=str(count), **values)
 
 
 def _spoken(seconds: float, language: str | None) -> str:
-    """Return a length as it is said: to the minute."""
+    """Return a duration in words, to the minute."""
     hours, minutes = divmod(round(seconds / _MINUTE), 60)
     return say("hours" if hours else "minutes", language, hours=str(hours), minutes=str(minutes))

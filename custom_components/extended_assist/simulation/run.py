@@ -25,47 +25,47 @@ from .triggers import attach, check_trigger
 TIME_LIMIT: Final = 20.0
 """Seconds of one rehearsal, after which it tells how far it came."""
 _SLACK: Final = 3600.0
-"""Seconds by which an entity may be recorded later than others without a word about it."""
+"""Seconds by which the first row of an entity may be later than the start without being reported."""
 _ANY: Final = "sensor.any"
-"""Stands for whatever entity has some attributes."""
+"""The entity id for attributes of any entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class RehearsedSpan:
-    """How much of the past a rehearsal goes through; in seconds since the epoch."""
+    """The span of time to simulate; in seconds since the epoch."""
 
     start: float
     end: float
     stops_at: float = field(default_factory=lambda: monotonic() + TIME_LIMIT)
-    """When it has to end, as time.monotonic() tells it, however long it had to wait for its turn."""
+    """Value of time.monotonic() at which the simulation has to end, even if it had to wait for its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsed:
-    """What is to be rehearsed."""
+    """The automation to simulate."""
 
     config: Mapping[str, Any]
     """The automation, as Home Assistant validated it."""
     reads: frozenset[str]
     """The entities that its triggers, conditions and templates read."""
     uses: Mapping[str, frozenset[str]]
-    """All entities in it, those that it only sets too, each with the attributes that the recorder does not keep."""
+    """All its entities, also those that it only sets, each with the attributes that are not recorded."""
     entity_id: str = ""
-    """Its own, where it is there already."""
+    """The entity id of the automation, if it exists already."""
     events: Mapping[str, Sequence[CalendarEvent]] = field(default_factory=dict)
-    """The events of the calendars that set it off."""
+    """The events of the calendars that trigger it."""
     has_free_text: bool = False
     """True if text from outside can decide when it runs."""
 
 
 def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> SimulationOutcome:
-    """Return the runs that an automation would have had in a span.
+    """Return the runs that an automation would have had in a span; blocks.
 
-    Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
+    Raises NotReplayableError or NotOfThePastError, if a part that decides everything cannot be simulated.
     """
     replay = Replay(hass, exposure, subject.uses, subject.events)
     replay.now, replay.stops_at = span.start, span.stops_at
-    if subject.entity_id:  # What it really did is recorded.
+    if subject.entity_id:  # Its real effects are recorded.
         replay.late = SOONEST
     automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
     automation.outcome.events = {one: len(events) for one, events in subject.events.items()}
@@ -92,11 +92,11 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
 def _through(
     replay: Replay, automation: RehearsedAutomation, rows: RecordedRows, stretch: Stretch, span: RehearsedSpan
 ) -> None:
-    """Go through a time in which Home Assistant ran."""
+    """Simulate a stretch in which Home Assistant ran."""
     begin, armed = max(span.start, stretch.begin), max(span.start, stretch.armed)
     if automation.outcome.since is None:
         automation.outcome.since = begin
-    else:  # It ended before, and began anew.
+    else:  # Home Assistant was restarted.
         automation.stop()
         replay.stop()
     replay.advance(begin)
@@ -122,15 +122,15 @@ def _through(
 
 
 MAX_KEPT: Final = 20_000
-"""Runs that are kept one by one; the others are counted."""
+"""Number of runs that are stored; further ones are counted."""
 MAX_AT_ONCE: Final = 1_000
-"""Runs that may go on at the same time."""
+"""Largest number of runs at the same time."""
 _ON: Final = frozenset({"on", "open", "opening", "playing", "heat", "cool", "cleaning"})
 
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One run that goes on."""
+    """A run that has not ended."""
 
     steps: Generator[Pause, Any] | None
     ran: Ran
@@ -138,21 +138,21 @@ class Run:
     is_stopped: bool = False
     waits: list[Remove] = field(default_factory=list)
     first_act: object = None
-    """Its first action that sets anything, as far as there was one."""
+    """The first action that set an entity."""
 
     def end_waits(self) -> None:
-        """Wait for nothing any more."""
+        """Cancel all waits."""
         while self.waits:
             self.waits.pop()()
 
 
 class RehearsedAutomation:
-    """An automation, as Home Assistant validated it, in a replay."""
+    """A validated automation in a replay."""
 
     def __init__(self, replay: Replay, config: Mapping[str, Any], reads: frozenset[str], entity_id: str = "") -> None:
-        """Take the configuration, and the entities that it reads: what it sets of them is followed.
+        """Take the configuration, and the entities that it reads.
 
-        Raises NotReplayableError where nothing of it can be told.
+        Raises NotReplayableError if no trigger, or one of its conditions, can be simulated.
         """
         self.outcome = SimulationOutcome()
         self._replay = replay
@@ -190,32 +190,31 @@ class RehearsedAutomation:
         variables = {"this": self._this()}
         if "trigger_variables" in self._config:
             try:
-                variables = self._rendered("trigger_variables", variables)
+                self._replay.define(self._config["trigger_variables"], variables)
             except TemplateError:
                 return
         for index, trigger in self._triggers:
             attach(self._replay, trigger, partial(self._fired, index, trigger), variables)
 
     def _fired(self, index: int, trigger: Mapping[str, Any], description: str, told: dict[str, Any]) -> None:
-        """Run with what a trigger tells."""
+        """Run with the variables of a trigger."""
         variables = {"trigger": trigger_data(trigger, index, description) | told}
         if "variables" in trigger:
             try:
-                for name, value in trigger["variables"].as_dict().items():
-                    variables[name] = self._replay.render(value, variables)
+                self._replay.define(trigger["variables"], variables)
             except TemplateError:
                 return
         self.fire(index, variables)
 
     def stop(self) -> None:
-        """End with Home Assistant: nothing goes on."""
+        """End all runs, as at the shutdown of Home Assistant."""
         for run in self._runs.copy():
             self._end(run)
         for entity_id in list(self._on_since):
             self._is_off(entity_id)
 
     def finish(self) -> SimulationOutcome:
-        """Return the outcome up to now."""
+        """Complete and return the outcome."""
         self.outcome.until = self._replay.now
         self.outcome.open_since = dict(self._on_since)
         for entity_id, since in self._on_since.items():
@@ -225,12 +224,12 @@ class RehearsedAutomation:
     # Runs
 
     def fire(self, index: int, variables: dict[str, Any]) -> None:
-        """Run, if the conditions hold and the other runs leave room."""
+        """Start a run, if the conditions hold and the mode allows it."""
         try:
             variables = {"this": self._this(), **variables}
             for key in ("trigger_variables", "variables"):
                 if key in self._config:
-                    variables = self._rendered(key, variables)
+                    self._replay.define(self._config[key], variables)
         except TemplateError:
             return
         if not all_hold(self._conditions, variables):
@@ -259,7 +258,7 @@ class RehearsedAutomation:
             self._go_on_soon(run, None)
 
     def _go_on(self, run: Run, found: Any) -> None:
-        """Let a run take its steps up to the next pause."""
+        """Run the steps up to the next pause."""
         run.end_waits()
         before, self._current = self._current, run
         run.is_executing = True
@@ -279,7 +278,7 @@ class RehearsedAutomation:
             self._wait(run, pause)
 
     def _go_on_soon(self, run: Run, found: Any) -> None:
-        """Let a run take its steps when all have heard of what happens now, unless it ends before."""
+        """Resume a run after all listeners were called, unless it has ended by then."""
 
         def go_on() -> None:
             if run in self._runs and not run.is_executing:
@@ -288,13 +287,13 @@ class RehearsedAutomation:
         self._replay.soon(go_on)
 
     def _unknown(self, err: Exception) -> None:
-        """Take a step of which nothing can be known for the end of the run, where that changes nothing else."""
+        """End the run at a step that cannot be simulated; raises NotReplayableError if the mode makes later runs depend on that."""
         if self._mode in ("single", "queued"):
             raise NotReplayableError(f"{err} (how long a run lasts decides, in the mode '{self._mode}')") from err
         self.outcome.not_replayed[str(err)] = None
 
     def _wait(self, run: Run, pause: Pause) -> None:
-        """Let a run go on after its pause."""
+        """Resume a run after its pause."""
 
         def go_on(found: Any) -> None:
             run.end_waits()
@@ -306,7 +305,7 @@ class RehearsedAutomation:
             run.waits.append(self._replay.call_at(self._replay.now + pause.seconds, lambda: go_on(None)))
 
     def _end(self, run: Run) -> None:
-        """End a run, and begin the next one that waits for it."""
+        """End a run, and start the next one in the queue."""
         run.end_waits()
         run.is_stopped = True
         if run in self._runs:
@@ -319,15 +318,15 @@ class RehearsedAutomation:
             if self._mode == "queued" and first and self._runs:
                 self._go_on_soon(self._runs[0], None)
 
-    # What it sets and tells
+    # Effects and variables
 
     def _not_known(self, place: str, action: str, entity_ids: Collection[str]) -> None:
-        """Note that nobody knows what an action makes of some entities, where that matters."""
+        """Record that the effect of an action on entities is unknown, for entities that the automation reads."""
         for entity_id in sorted(self._reads.intersection(entity_ids)):
             self.outcome.not_replayed[f"{place}: what '{action}' makes of {entity_id}, which is read too"] = None
 
     def _set(self, act: object, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
-        """Note what an act of a step would have set, and let it be so until what is recorded changes it."""
+        """Set an entity as an action would have done, until a recorded change replaces the state."""
         run = self._current
         if (past := self._replay.world.get(entity_id)) is None or run is None or run.is_stopped:
             return
@@ -340,11 +339,11 @@ class RehearsedAutomation:
         self.outcome.followed |= entity_id in self._reads
         if entity_id not in self._watched:
             self._watched.add(entity_id)
-            self._replay.track([entity_id], self._heard)
+            self._replay.track([entity_id], self._on_change)
         self._replay.set(entity_id, state, attributes)
 
     def _note_state(self, entity_id: str, before: str, state: str) -> None:
-        """Note since when an entity would have been on because of this automation."""
+        """Record the time at which the automation turned an entity on or off."""
         if state in _ON and entity_id not in self._on_since and before not in _ON:
             self._on_since[entity_id] = self._replay.now
         elif state not in _ON:
@@ -356,8 +355,8 @@ class RehearsedAutomation:
             found = self.outcome.on_time
             found[entity_id] = found.get(entity_id, 0) + self._replay.now - since
 
-    def _heard(self, change: PastChange) -> None:
-        """Note that an entity was really turned off, or went away."""
+    def _on_change(self, change: PastChange) -> None:
+        """Record that an entity was turned off or removed by something else."""
         if not change.is_own and (change.new is None or change.new.state not in _ON):
             self._is_off(change.entity_id)
 
@@ -366,10 +365,3 @@ class RehearsedAutomation:
         last = None if self._last is None else dt_util.utc_from_timestamp(self._last)
         attributes = {"last_triggered": last, "mode": self._mode, "current": len(self._runs)}
         return {"entity_id": self._entity_id, "state": "on", "attributes": attributes}
-
-    def _rendered(self, key: str, variables: dict[str, Any]) -> dict[str, Any]:
-        """Return variables with those that the automation defines."""
-        found = dict(variables)
-        for name, value in self._config[key].as_dict().items():
-            found[name] = self._replay.render(value, found)
-        return found

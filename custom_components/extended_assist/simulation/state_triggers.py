@@ -1,4 +1,4 @@
-"""Triggers that hear of entities: state, numeric_state, zone and template, as Home Assistant's own of these names."""
+"""Simulated triggers that follow entities: state, numeric_state, zone and template."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -9,24 +9,25 @@ from homeassistant.core import State
 from homeassistant.exceptions import ConditionError, TemplateError
 from homeassistant.helpers.event import process_state_match
 from homeassistant.helpers.location import has_location
-from homeassistant.helpers.template import result_as_boolean
+from homeassistant.helpers.template import Template, result_as_boolean
 
 from ..ha_compat.automations import is_in_zone
+from ..templates.historical import parsed
 from .conditions import number_check
 from .historical_state import Past, PastChange
 from .replay import Remove, Replay
-from .template_tracker import TemplateTracker
 
 type Config = Mapping[str, Any]
 type Fire = Callable[[str, dict[str, Any]], None]
-"""Takes the description, and what the trigger tells."""
+"""Called with the description of a trigger, and its variables."""
 type Variables = Mapping[str, Any]
 
 _MATCHES: Final = ("from", "not_from", "to", "not_to")
+_NONE: Final = object()
 
 
 def attach_state(replay: Replay, config: Config, fire: Fire, variables: Variables) -> Remove:
-    """A state, or an attribute, that changes as wanted."""
+    """Attach a state trigger."""
     from_matches, to_matches = (
         process_state_match(config[wanted])
         if config.get(wanted) is not None
@@ -76,7 +77,7 @@ def attach_state(replay: Replay, config: Config, fire: Fire, variables: Variable
 def _after_same(
     replay: Replay, entity_id: str, seconds: float, is_same: Callable[[Past | None], bool], action: Callable[[], None]
 ) -> Remove:
-    """Call a function after some seconds, unless an entity ceases to be as it was."""
+    """Call a function after some seconds, unless is_same is false for the entity before."""
 
     def heard(change: PastChange) -> None:
         if not is_same(change.new):
@@ -103,10 +104,10 @@ def _remove_all(remove: Remove, others: dict[str, Remove]) -> None:
 
 
 class _Range:
-    """A range of numbers that entities come into; where they are at first does not count."""
+    """A numeric_state trigger: fires when the number of an entity enters the range from outside."""
 
     def __init__(self, replay: Replay, config: Config, fire: Fire, variables: Variables) -> None:
-        """Arm every entity that is outside."""
+        """Arm every entity whose number is outside of the range."""
         self._replay = replay
         self._config = config
         self._fire = fire
@@ -122,12 +123,12 @@ class _Range:
                     self._armed.add(entity_id)
 
     def _given(self, entity_id: str) -> dict[str, Any]:
-        """Return the variables of templates."""
+        """Return the variables for templates."""
         told = {"platform": "numeric_state", "entity_id": entity_id, **self._limits}
         return {**self._variables, "trigger": told | {"attribute": self._config.get("attribute")}}
 
     def _holds(self, past: Past) -> bool:
-        """Return whether the number of an entity is within the range; raises ConditionError where it is none."""
+        """Return whether the number of an entity is within the range; raises ConditionError for a state that is not a number."""
         given = self._given(past.entity_id) if self._has_template else {}
         return self._is_within(past, given)
 
@@ -161,14 +162,75 @@ class _Range:
 
 
 def attach_numeric_state(replay: Replay, config: Config, fire: Fire, variables: Variables) -> Remove:
-    """A number that comes into a range."""
+    """Attach a numeric_state trigger."""
     within = _Range(replay, config, fire, variables)
     remove = replay.track(config["entity_id"], within.heard)
     return lambda: _remove_all(remove, within.cancels)
 
 
+class TemplateTracker:
+    """Renders a template again whenever an entity that it read changes, or a minute begins; reports changed results."""
+
+    def __init__(
+        self,
+        replay: Replay,
+        template: Template,
+        variables: Mapping[str, Any],
+        listener: Callable[[PastChange | None, Any], None],
+    ) -> None:
+        """Render the template; the listener is called with the change that was the reason, if any, and the new result or error."""
+        self._replay = replay
+        self._template = template
+        self._variables = variables
+        self._listener = listener
+        self._last: Any = _NONE
+        self._asked: frozenset[str] = frozenset()
+        self._untrack: Remove | None = None
+        self._clock: Remove | None = None
+        self._render()
+
+    def _render(self) -> Any:
+        """Return the result or the error, and track the entities that the template read."""
+        home = self._replay.home()
+        result: Any
+        try:
+            result = parsed(self._replay.hass, self._replay.text(self._template, self._variables, home))
+        except TemplateError as err:
+            result = err
+        self._follow(frozenset(home.asked), has_time=home.has_time)
+        return result
+
+    def refresh(self, change: PastChange | None) -> None:
+        """Render the template, and report a new result."""
+        result = self._render()
+        was_error = isinstance(self._last, TemplateError)
+        if (isinstance(result, TemplateError) and was_error) or (self._last is not _NONE and result == self._last):
+            return
+        self._last = result
+        self._listener(change, result)
+
+    def _follow(self, asked: frozenset[str], *, has_time: bool) -> None:
+        """Track the entities that the template read, and the clock if it read the time."""
+        if asked != self._asked:
+            if self._untrack:
+                self._untrack()
+            self._asked, self._untrack = asked, self._replay.track(asked, self.refresh)
+        if has_time and self._clock is None:
+            self._clock = self._replay.call_daily((None, None, 0), lambda: self.refresh(None), local=False)
+        elif not has_time and self._clock is not None:
+            self._clock()
+            self._clock = None
+
+    def remove(self) -> None:
+        """Stop tracking."""
+        if self._untrack:
+            self._untrack()
+        if self._clock:
+            self._clock()
+
+
 def attach_template(replay: Replay, config: Config, fire: Fire, variables: Variables) -> Remove:
-    """A template that becomes true."""
+    """Attach a template trigger."""
     period = config.get("for")
     armed = False
     delayed: list[Remove] = []
@@ -214,12 +276,12 @@ def attach_template(replay: Replay, config: Config, fire: Fire, variables: Varia
 
 
 def _has_zone(state: State) -> bool:
-    """Return whether a state tells where it is."""
+    """Return whether a state has a location."""
     return bool(has_location(state)) or "in_zones" in state.attributes
 
 
 def attach_zone(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remove:
-    """Somebody who comes or goes."""
+    """Attach a zone trigger."""
     zone_id, event = config["zone"], config["event"]
 
     def heard(change: PastChange) -> None:

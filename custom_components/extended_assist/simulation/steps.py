@@ -1,6 +1,6 @@
-"""The steps of an automation over the recorded past: nothing is done, but time passes, and what they would set is set."""
+"""Simulated steps of an automation: no action is run, but delays take time, and the states that actions would set are set."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass
 from itertools import count as counted
 from typing import Any, Final
@@ -12,17 +12,18 @@ from homeassistant.exceptions import ConditionError, TemplateError
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import Template, result_as_boolean
 
+from ..automations.parts import mappings_in
 from ..calls.desired_states import ANOTHER, wanted_of
 from ..calls.settable_attributes import STATE
 from ..results import texts_in
 from .conditions import Check, all_hold, condition
 from .historical_state import NotReplayableError, PastChange
 from .replay import Remove, Replay
-from .template_tracker import TemplateTracker
+from .state_triggers import TemplateTracker
 from .triggers import attach, check_trigger
 
 MAX_STEPS: Final = 10_000
-"""Steps of one run, after which it is taken to go round in a circle."""
+"""Largest number of steps of one run, after which it is taken to be an endless loop."""
 
 type Config = Mapping[str, Any]
 type Resume = Callable[[Any], None]
@@ -30,19 +31,19 @@ type Resume = Callable[[Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A step that takes time: until what it waits for happens, or so many seconds are over."""
+    """A pause of a run: until the wait ends, or the seconds are over."""
 
     seconds: float | None
     wait: Callable[[Resume], Remove] | None = None
-    """Begins to wait for something, and returns what ends that."""
+    """Starts to wait, and returns the function that cancels this."""
 
 
 class _HaltError(Exception):
-    """The run ends here."""
+    """The run ends."""
 
 
 class _ConditionFalseError(Exception):
-    """The sequence ends here; what it stands in goes on."""
+    """The sequence ends; the outer sequence goes on."""
 
 
 class Steps:
@@ -54,32 +55,22 @@ class Steps:
         set_entity: Callable[[object, str, str | None, Mapping[str, Any]], None],
         not_known: Callable[[str, str, Collection[str]], None],
     ) -> None:
-        """Take what is told of every entity that a step would have set, and of those of which that is not known."""
+        """Take the functions that are called for each entity that a step would set, and for those on which its effect is unknown."""
         self._replay = replay
         self._set = set_entity
         self._not_known = not_known
         self._checks: dict[int, list[Check]] = {}
         self._done = 0
-        # Those of other kinds, as events and answers, take no time either, and what they set is not followed.
-        self._instant: Mapping[str, Callable[[Config, dict[str, Any], str], None]] = {
-            cv.SCRIPT_ACTION_CALL_SERVICE: self._action,
-            cv.SCRIPT_ACTION_CHECK_CONDITION: self._condition,
-            cv.SCRIPT_ACTION_PARALLEL: self._parallel,
-            cv.SCRIPT_ACTION_STOP: self._stop,
-            cv.SCRIPT_ACTION_VARIABLES: self._variables,
-        }
-        self._lasting: Mapping[str, Callable[[Config, dict[str, Any], str], Generator[Pause, Any]]] = {
+        self._pausing: Mapping[str, Callable[[Config, dict[str, Any], str], Generator[Pause, Any]]] = {
             cv.SCRIPT_ACTION_CHOOSE: self._choose,
-            cv.SCRIPT_ACTION_DELAY: self._delay,
             cv.SCRIPT_ACTION_IF: self._if,
             cv.SCRIPT_ACTION_REPEAT: self._repeat,
-            cv.SCRIPT_ACTION_SEQUENCE: self._steps,
             cv.SCRIPT_ACTION_WAIT_FOR_TRIGGER: self._wait_for_trigger,
             cv.SCRIPT_ACTION_WAIT_TEMPLATE: self._wait_template,
         }
 
     def run(self, sequence: list[Config], variables: dict[str, Any]) -> Generator[Pause, Any]:
-        """Yield the pauses of a run; raises NotReplayableError at a step of which nothing can be known."""
+        """Yield the pauses of a run; raises NotReplayableError at a step that cannot be simulated."""
         self._done = 0
         try:
             yield from self._sequence(sequence, variables, "actions")
@@ -102,43 +93,35 @@ class Steps:
         try:
             if not self._replay.render(step.get("enabled", True), variables):
                 return
-            kind = cv.determine_script_action(dict(step))
-            if kind in self._instant:
-                self._instant[kind](step, variables, place)
-            elif kind in self._lasting:
-                yield from self._lasting[kind](step, variables, place)
+            # Steps of other kinds, such as events, are skipped: they take no time, and set no states.
+            match kind := cv.determine_script_action(dict(step)):
+                case cv.SCRIPT_ACTION_CALL_SERVICE:
+                    self._action(step, variables, place)
+                case cv.SCRIPT_ACTION_CHECK_CONDITION:
+                    self._condition(step, variables, place)
+                case cv.SCRIPT_ACTION_VARIABLES:
+                    self._replay.define(step["variables"], variables)
+                case cv.SCRIPT_ACTION_STOP:
+                    raise _HaltError
+                case cv.SCRIPT_ACTION_PARALLEL:
+                    raise NotReplayableError(f"{place}: steps side by side")
+                case cv.SCRIPT_ACTION_SEQUENCE:
+                    yield from self._sequence(step["sequence"], variables, f"{place}.sequence")
+                case cv.SCRIPT_ACTION_DELAY:
+                    if seconds := self._replay.seconds(step["delay"], variables):
+                        yield Pause(seconds)
+                case _ if kind in self._pausing:
+                    yield from self._pausing[kind](step, variables, place)
         except TemplateError as err:
             raise _HaltError from err
-
-    def _variables(self, step: Config, variables: dict[str, Any], _: str) -> None:
-        """Define variables."""
-        for name, value in step["variables"].as_dict().items():
-            variables[name] = self._replay.render(value, variables)
-
-    def _stop(self, _step: Config, _variables: dict[str, Any], _place: str) -> None:
-        """End the run."""
-        raise _HaltError
-
-    def _parallel(self, _step: Config, _variables: dict[str, Any], place: str) -> None:
-        """Refuse: what goes on side by side is not followed."""
-        raise NotReplayableError(f"{place}: steps side by side")
-
-    def _delay(self, step: Config, variables: dict[str, Any], _: str) -> Generator[Pause, Any]:
-        """Yield a pause of a known length."""
-        if seconds := self._replay.seconds(step["delay"], variables):
-            yield Pause(seconds)
 
     def _if(self, step: Config, variables: dict[str, Any], place: str) -> Generator[Pause, Any]:
         """Yield the pauses of one of two branches."""
         key = "then" if self._holds(step, "if", variables, place) else "else"
         yield from self._sequence(step.get(key) or [], variables, f"{place}.{key}")
 
-    def _steps(self, step: Config, variables: dict[str, Any], place: str) -> Generator[Pause, Any]:
-        """Yield the pauses of a sequence inside."""
-        yield from self._sequence(step["sequence"], variables, f"{place}.sequence")
-
     def _action(self, step: Config, variables: dict[str, Any], place: str) -> None:
-        """Set what an action would have set."""
+        """Set the entities of an action."""
         action = self._replay.render(step["action"], variables)
         if not isinstance(action, str):
             return
@@ -154,10 +137,10 @@ class Steps:
         entity_ids = target.get("entity_id", data.get("entity_id", []))
         act = object()
         for entity_id in [entity_ids] if isinstance(entity_ids, str) else entity_ids or []:
-            self._aim(act, action, data, entity_id, place)
+            self._set_one(act, action, data, entity_id, place)
 
-    def _aim(self, act: object, action: str, data: Mapping[str, Any], entity_id: str, place: str) -> None:
-        """Set one entity as an action would have set it."""
+    def _set_one(self, act: object, action: str, data: Mapping[str, Any], entity_id: str, place: str) -> None:
+        """Set one entity as an action would do."""
         if (before := self._replay.state(entity_id)) is None:
             return
         if action.startswith("homeassistant."):
@@ -187,7 +170,7 @@ class Steps:
         return all_hold(checks, variables)
 
     def _made(self, owner: Config, conditions: list[Config], place: str) -> list[Check]:
-        """Return the checks of conditions, made once."""
+        """Return the checks of conditions, which are cached."""
         if id(owner) not in self._checks:
             self._checks[id(owner)] = [
                 condition(self._replay, one, f"{place}[{index}]") for index, one in enumerate(conditions)
@@ -223,7 +206,7 @@ class Steps:
             variables["repeat"] = before
 
     def _items(self, repeat: Config, variables: dict[str, Any]) -> list[Any] | None:
-        """Return the items of a repetition; None where conditions decide."""
+        """Return the items of a repetition; None if conditions end it."""
         if "count" in repeat:
             return [None] * int(self._replay.render(repeat["count"], variables))
         if "for_each" not in repeat:
@@ -275,13 +258,13 @@ class Steps:
         yield from self._pause(step, seconds, wait, begin)
 
     def _timeout(self, step: Config, variables: dict[str, Any]) -> float | None:
-        """Return for how long a step waits at most."""
+        """Return the timeout of a step in seconds."""
         return self._replay.seconds(step["timeout"], variables) if "timeout" in step else None
 
     def _pause(
         self, step: Config, seconds: float | None, wait: dict[str, Any], begin: Callable[[Resume], Remove]
     ) -> Generator[Pause, Any]:
-        """Yield a pause, and note how it ended."""
+        """Yield a pause, and store in `wait` how it ended."""
         since = self._replay.now
         found: Any = (yield Pause(seconds, begin)) if seconds != 0 else None
         if found is None:
@@ -294,7 +277,7 @@ class Steps:
 
 
 def _turn(index: int, items: list[Any] | None) -> dict[str, Any]:
-    """Return the variables of one turn of a repetition."""
+    """Return the variable `repeat` for one turn of a repetition."""
     turn: dict[str, Any] = {"first": index == 1, "index": index}
     if items is not None:
         turn["last"] = index == len(items)
@@ -345,7 +328,7 @@ def script_called(hass: HomeAssistant, action: Any) -> list[Any] | None:
 
 def takes_time(hass: HomeAssistant, sequence: Any, seen: frozenset[str] = frozenset()) -> bool:
     """Return whether anything in some steps, or in the scripts that they run, takes time."""
-    for step in _mappings(sequence):
+    for step in mappings_in(sequence):
         if _TAKE_TIME & step.keys():
             return True
         action = str(step.get("action", step.get("service")))
@@ -353,11 +336,3 @@ def takes_time(hass: HomeAssistant, sequence: Any, seen: frozenset[str] = frozen
         if script and action not in seen and takes_time(hass, script, seen | {action}):
             return True
     return False
-
-
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every object inside a value, whatever it stands in."""
-    if isinstance(value, Mapping):
-        yield value
-    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
-        yield from _mappings(item)

@@ -1,4 +1,4 @@
-"""The triggers of a simulated automation, with those that depend on time."""
+"""All simulated triggers, and those that depend on time or calendars."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
@@ -13,17 +13,16 @@ from homeassistant.helpers.sun import get_astral_event_next
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
+from .conditions import TIMES
 from .historical_state import NotReplayableError, Past, PastChange
 from .replay import Remove, Replay
 from .state_triggers import Config, Fire, Variables, attach_numeric_state, attach_state, attach_template, attach_zone
 
-_MOMENTS: Final = ("timestamp", "uptime")
-"""Kinds of sensors whose state is a moment."""
 _CALENDAR: Final = "calendar event state change"
 
 
 class _Times:
-    """Times of the day, and those that helpers and sensors tell."""
+    """A time trigger: times of the day, also those of helpers and sensors."""
 
     def __init__(self, replay: Replay, config: Config, fire: Fire) -> None:
         """Take the trigger."""
@@ -35,7 +34,7 @@ class _Times:
         self._armed: dict[tuple[str, timedelta], Remove] = {}
 
     def add(self, at: Any) -> bool:
-        """Take one of the times; return whether the trigger can be armed: not with a helper that tells no time yet."""
+        """Add one of the times; return False if the trigger cannot be armed, since a helper has no time yet."""
         if isinstance(at, time):
             clock = (at.hour, at.minute, at.second)
             self._removes.append(self._replay.call_daily(clock, partial(self._due, "time"), local=True))
@@ -50,23 +49,23 @@ class _Times:
         return True
 
     def track(self) -> None:
-        """Follow the helpers and sensors."""
+        """Track the helpers and sensors."""
         for entity_id, offset in self._tracked:
-            self._removes.append(self._replay.track([entity_id], partial(self._heard, offset)))
 
-    def _heard(self, offset: timedelta, change: PastChange) -> None:
-        """Take the time that an entity tells now."""
-        self._follow(change.entity_id, offset, change.new)
+            def changed(change: PastChange, offset: timedelta = offset) -> None:
+                self._follow(change.entity_id, offset, change.new)
+
+            self._removes.append(self._replay.track([entity_id], changed))
 
     def _due(self, description: str, entity_id: str | None = None) -> None:
-        """Fire, on the days that are wanted."""
+        """Fire if the weekday matches."""
         now = dt_util.as_local(dt_util.utc_from_timestamp(self._replay.now))
         today, wanted = WEEKDAYS[now.weekday()], self._weekdays
         if wanted is None or (today == wanted if isinstance(wanted, str) else today in wanted):
             self._fire(description, {"now": now, "entity_id": entity_id})
 
     def _follow(self, entity_id: str, offset: timedelta, past: Past | None) -> None:
-        """Take the time that an entity tells now."""
+        """Schedule the time that is the state of an entity."""
         if earlier := self._armed.pop((entity_id, offset), None):
             earlier()
         if past is None:
@@ -76,13 +75,13 @@ class _Times:
             self._armed[entity_id, offset] = remove
 
     def remove(self) -> None:
-        """Wait for none of them any more."""
+        """Unsubscribe from all times and entities."""
         for one in (*self._removes, *self._armed.values()):
             one()
 
 
 def attach_time(replay: Replay, config: Config, fire: Fire, variables: Variables) -> Remove:
-    """Times of the day."""
+    """Attach a time trigger."""
     times = _Times(replay, config, fire)
     for at in config["at"]:
         moment = replay.render(at, variables) if isinstance(at, Template) else at
@@ -98,7 +97,7 @@ def attach_time(replay: Replay, config: Config, fire: Fire, variables: Variables
 
 
 def _at_entity(replay: Replay, past: Past, offset: timedelta, action: Callable[[], None]) -> Remove | None:
-    """Call a function at the time that an entity tells; None where there is none to come."""
+    """Call a function at the time that is the state of an entity; None if there is none in the future."""
     has = past.attributes.get
     if past.entity_id.startswith("input_datetime."):
         clock = (has("hour", 0), has("minute", 0), has("second", 0)) if has("has_time") else (0, 0, 0)
@@ -113,7 +112,7 @@ def _at_entity(replay: Replay, past: Past, offset: timedelta, action: Callable[[
             shifted = now.replace(hour=clock[0], minute=clock[1], second=clock[2], microsecond=0) + offset
             clock = (shifted.hour, shifted.minute, shifted.second)
         return replay.call_daily(clock, action, local=True)
-    if has("device_class") not in _MOMENTS or past.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
+    if has("device_class") not in TIMES or past.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
         return None
     if (parsed := dt_util.parse_datetime(past.state)) is None:
         return None
@@ -122,7 +121,7 @@ def _at_entity(replay: Replay, past: Past, offset: timedelta, action: Callable[[
 
 
 def attach_time_pattern(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remove:
-    """A pattern of the clock."""
+    """Attach a time_pattern trigger."""
     hours, minutes, seconds = (config.get(key) for key in ("hours", "minutes", "seconds"))
     if minutes is None and hours is not None:
         minutes = 0
@@ -136,7 +135,7 @@ def attach_time_pattern(replay: Replay, config: Config, fire: Fire, _: Variables
 
 
 def attach_sun(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remove:
-    """Sunrise or sunset at the place of the home."""
+    """Attach a sun trigger."""
     event, offset = config["event"], config.get("offset") or timedelta()
     pending: list[Remove] = []
 
@@ -159,7 +158,7 @@ def attach_sun(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remo
 
 
 def attach_calendar(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remove:
-    """An event of a calendar that begins or ends; those that are over when it is armed do not count."""
+    """Attach a calendar trigger; events that are over at this time do not fire."""
     entity_id, event, offset = config["entity_id"], config["event"], config["offset"]
     found = [
         (
@@ -192,14 +191,14 @@ def attach_calendar(replay: Replay, config: Config, fire: Fire, _: Variables) ->
 
 
 def attach_homeassistant(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remove:
-    """The start of Home Assistant; its end is past what is armed."""
+    """Attach a homeassistant trigger, which fires at the start only: at the shutdown, triggers are not attached any more."""
     if config["event"] == "start" and replay.is_starting:
         replay.call_at(replay.now, partial(fire, "Home Assistant starting", {"event": "start"}))
     return lambda: None
 
 
 def check_trigger(config: Config, place: str) -> None:
-    """Raise NotReplayableError, with what is to be told, for a trigger that the recorded past cannot tell about."""
+    """Raise NotReplayableError for a trigger that cannot be simulated."""
     kind = config["platform"]
     if kind not in _ATTACH:
         raise NotReplayableError(f"{place}: a trigger of the type '{kind}'")
@@ -208,7 +207,7 @@ def check_trigger(config: Config, place: str) -> None:
 
 
 def attach(replay: Replay, config: Config, fire: Fire, variables: Variables) -> Remove:
-    """Arm a trigger; fire is called whenever it fires, until the function that is returned is called."""
+    """Attach a trigger: fire is called whenever it fires, until the returned function is called."""
     options = {**config, **(config.get("options") or {})}
     return _ATTACH[config["platform"]](replay, options, fire, variables)
 
@@ -224,4 +223,4 @@ _ATTACH: Final[Mapping[str, Callable[[Replay, Config, Fire, Variables], Remove]]
     "time_pattern": attach_time_pattern,
     "zone": attach_zone,
 }
-"""What can be replayed."""
+"""The triggers that can be simulated."""

@@ -13,13 +13,20 @@ from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.change_check import async_check_change, newer
-from ..automations.check import MAX_NAME, CheckedAutomation, async_check, normalized, refuse_untold
-from ..automations.describe_scripts import DESCRIBERS
-from ..automations.duplicates import same_names, warnings_of
+from ..automations.check import (
+    MAX_NAME,
+    CheckedAutomation,
+    async_check,
+    normalized,
+    refuse_placeholders,
+    same_names,
+    warnings_of,
+)
+from ..automations.describe import DESCRIBERS, diff
 from ..automations.edit import add, merged, remove, update
 from ..automations.file import try_change
-from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
-from ..automations.parts import as_told, diff, put_back, without_kept_recipients
+from ..automations.loading import FILES, SCENES, SCRIPTS
+from ..automations.parts import as_displayed, put_back, without_stored_recipients
 from ..automations.query import (
     Automation,
     FileState,
@@ -28,12 +35,10 @@ from ..automations.query import (
     read_file,
     visible_config,
 )
-from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES
+from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES, check_runs_others_only, free_object_id
 from ..automations.scenes import SCENE_KEYS
-from ..automations.scripts import check_runs_others_only, free_object_id
-from ..automations.secret_values import SecretValues
+from ..automations.secret_values import SecretValues, without_all_recipients
 from ..automations.store import VerifiedChange, async_get_store
-from ..automations.target_names import without_all_recipients
 from ..calls.call import ToolCall
 from ..calls.plan import Plan, Remark
 from ..calls.policy import Tier
@@ -155,7 +160,7 @@ class AddAutomationTool(ChangingTool):
         """Check a new automation or script."""
         rules = RULES[kind]
         config = normalized(call.arguments[kind], rules)
-        refuse_untold(config)
+        refuse_placeholders(config)
         if rules is SCRIPT_RULES:
             item_id = free_object_id(call.hass, str(config.get("alias") or ""), state.ids)
         checked = await async_check(call, item_id, config, rules=rules)
@@ -222,14 +227,14 @@ class UpdateAutomationTool(ChangingTool):
         automation_id, written = str(automation.id), state.configs[str(automation.id)]
         visible, _ = visible_config(call, automation, state)
         told_as = put_back(given, newer(visible), newer(written))
-        refuse_untold(told_as)
+        refuse_placeholders(told_as)
         checked = await async_check_change(
             call, automation, written, told_as, await _async_loadable(call, automation, state)
         )
         changes = {key: value if value is None else checked.config[key] for key, value in told_as.items()}
         if rules is SCRIPT_RULES:
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
-        told = _without_secrets(call, without_kept_recipients(checked.whole, given, told_as), automation, state)
+        told = _without_secrets(call, without_stored_recipients(checked.whole, given, told_as), automation, state)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
         same: list[str] = []
         if _TOLD_APART_BY & changes.keys():
@@ -238,7 +243,7 @@ class UpdateAutomationTool(ChangingTool):
             automation_id,
             title,
             f"{title}. Then '{checked.config.get('alias') or _name(automation)}': {_would_be_told(call, automation.kind, told)}",
-            diff(visible, merged(visible, as_told(given, told_as, changes))),
+            diff(visible, merged(visible, as_displayed(given, told_as, changes))),
             partial(update, automation_id=automation_id, changes=changes, kind=automation.kind, expected=written),
             checked.whole,
             [*_left_out(checked), *same],

@@ -13,9 +13,8 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.describe import AutomationDescriber
-from ..automations.describe_scripts import DESCRIBERS
-from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
+from ..automations.describe import DESCRIBERS, AutomationDescriber
+from ..automations.loading import FILES, SCENES, SCRIPTS
 from ..automations.query import (
     Automation,
     FileState,
@@ -135,7 +134,7 @@ async def _async_filtered(call: ToolCall, kind: str) -> list[Automation]:
 def _listed(call: ToolCall, found: list[Automation], state: FileState, kind: str) -> JsonObjectType:
     """Return one line for each."""
     offset = call.arguments.get("offset", 0)
-    describer = DESCRIBERS[kind](call.hass, call.exposure, tells_recipients=False)
+    describer = DESCRIBERS[kind](call.hass, call.exposure, names_recipients=False)
     rows = (_row(call, automation, state, describer) for automation in found[offset : offset + _MAX_ROWS])
     kept = fit_rows(rows, call.budget - _NOTES - len(state.problem or ""))
     answer: JsonObjectType = {"count": len(found)}
@@ -177,7 +176,7 @@ async def _async_details(call: ToolCall, automation: Automation, state: FileStat
         zip(
             _HEADER,
             _row(
-                call, automation, state, DESCRIBERS[automation.kind](call.hass, call.exposure, tells_recipients=False)
+                call, automation, state, DESCRIBERS[automation.kind](call.hass, call.exposure, names_recipients=False)
             ),
             strict=True,
         )

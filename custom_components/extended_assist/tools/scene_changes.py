@@ -9,14 +9,10 @@ from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import CheckedAutomation, refuse_untold
-from ..automations.config_file import ConfigFile, UsedBlueprint
-from ..automations.describe_scripts import SceneDescriber, parts_of, shown
-from ..automations.duplicates import same_names
+from ..automations.check import CheckedAutomation, refuse_placeholders, same_names
+from ..automations.describe import SceneDescriber, diff, parts_of, shown
 from ..automations.edit import Edit, add, merged, update
-from ..automations.loading import AUTOMATIONS
-from ..automations.loading_scripts import SCENES
-from ..automations.parts import diff
+from ..automations.loading import AUTOMATIONS, SCENES, ConfigFile, UsedBlueprint
 from ..automations.query import Automation, FileState, exposed_automations, visible_config
 from ..automations.scenes import (
     CONF_METADATA,
@@ -41,7 +37,7 @@ _HOLDS_HIDDEN = (
 
 def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> PlannedChange:
     """Return the checked new scene, with the states of this moment."""
-    refuse_untold(given)
+    refuse_placeholders(given)
     check_scene_keys(given)
     entities = captured(call.hass, call.exposure, given.get(CONF_ENTITIES, []))
     check_scene_name(given.get(CONF_NAME))
@@ -58,7 +54,7 @@ def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> P
 
 def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mapping[str, Any]) -> PlannedChange:
     """Return the checked change of a scene: its name, its icon, or all of its entities anew."""
-    refuse_untold(given)
+    refuse_placeholders(given)
     check_scene_keys(given)
     if not given or any(given.get(key, "") is None for key in (CONF_NAME, CONF_ENTITIES)):
         raise ToolError("Give at least one of name, icon and entities; only the icon can be removed with null.")

@@ -23,8 +23,15 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.change_check import newer
-from ..automations.check import CheckedAutomation, async_check, async_walk_part, normalized, refuse_untold, walker_for
-from ..automations.expansion import async_written_out
+from ..automations.check import (
+    CheckedAutomation,
+    async_check,
+    async_walk_part,
+    normalized,
+    refuse_placeholders,
+    walker_for,
+)
+from ..automations.expansion import async_expand
 from ..automations.query import Automation, async_exposed_automations, async_find_automation
 from ..automations.rules import AUTOMATION_RULES
 from ..calls.call import ToolCall
@@ -138,7 +145,7 @@ def _heading(span: RehearsedSpan, outcome: SimulationOutcome) -> JsonObjectType:
 async def _async_new(call: ToolCall, given: Mapping[str, Any]) -> Rehearsed:
     """Return a new automation, checked as if it were added."""
     config = normalized(given)
-    refuse_untold(config)
+    refuse_placeholders(config)
     config.setdefault("alias", "Rehearsal")
     return await async_subject(call, "rehearsal", await async_check(call, "rehearsal", config))
 
@@ -146,7 +153,7 @@ async def _async_new(call: ToolCall, given: Mapping[str, Any]) -> Rehearsed:
 async def _async_existing(call: ToolCall, automation: Automation, changes: Mapping[str, Any] | None) -> Rehearsed:
     """Return an existing automation with some parts changed, checked as if it were written."""
     parts = normalized(changes or {})
-    refuse_untold(parts)
+    refuse_placeholders(parts)
     config = {key: value for key, value in newer(automation.config).items() if key != "id"}
     config = {key: value for key, value in (config | parts).items() if value is not None}
     item_id = automation.id or "rehearsal"
@@ -157,7 +164,7 @@ async def _async_existing(call: ToolCall, automation: Automation, changes: Mappi
             raise
         raise ToolError(_HIDDEN.format(automation.name)) from err
     # Places are taken to be what they are today, as in what is written anew.
-    whole, _ = await async_written_out(call, checked.whole, AUTOMATION_RULES.blueprints(call.hass))
+    whole, _ = await async_expand(call, checked.whole, AUTOMATION_RULES.blueprints(call.hass))
     return await async_subject(call, item_id, replace(checked, whole=whole), automation.entity_id)
 
 

@@ -8,10 +8,9 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.check import MAX_NAME
 from ..automations.config_includes import include_problem
-from ..automations.describe_scripts import DESCRIBERS, parts_of, shown
+from ..automations.describe import DESCRIBERS, diff, parts_of, shown
 from ..automations.file import try_change
-from ..automations.loading_scripts import FILES
-from ..automations.parts import diff
+from ..automations.loading import FILES
 from ..automations.query import exposed_automation, visible_block
 from ..automations.revert import ChangedSinceError
 from ..automations.secret_values import SecretValues, read_secrets
