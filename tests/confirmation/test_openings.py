@@ -180,6 +180,28 @@ async def test_a_shutter_may_be_before_a_garage(hass: HomeAssistant, said: list[
     assert (reason is not None) is asks
 
 
+@pytest.mark.parametrize(
+    ("acts", "asks"),
+    [
+        ([("cover.toggle", {})], False),
+        ([("cover.close_cover", {}), ("cover.toggle", {})], True),
+        ([("cover.set_cover_position", {"position": 0}), ("cover.set_cover_position", {"position": 60})], True),
+        ([("cover.set_cover_position", {"position": 60})], False),
+        ([("cover.stop_cover", {}), ("cover.close_cover", {})], False),
+    ],
+)
+@pytest.mark.usefixtures("assist")
+async def test_a_step_after_another_one(
+    hass: HomeAssistant, acts: list[tuple[str, dict[str, int]]], asks: bool
+) -> None:
+    """A toggle or position after another step counts wherever it leads, though the garage stands open now."""
+    hass.states.async_set("cover.garage", "open", {"device_class": "garage", "current_position": 100})
+    expose(hass, "cover.garage")
+    call = call_of(hass, chat(hass, ["Move the garage"], after=False))
+    reason = await async_reason_to_ask(call, plan(*((action, "cover.garage", data) for action, data in acts)))
+    assert (reason is not None) is asks
+
+
 @pytest.mark.usefixtures("assist")
 async def test_the_option_is_named(hass: HomeAssistant) -> None:
     """The question names the option that ends it, where that option can."""
