@@ -23,12 +23,6 @@ ELEMENTS = (
         "<!-- > -->",
     ),
     *(
-        "<details><summary>x</summary>WORDS</details>",
-        "<details><p>WORDS</p></details>",
-        "<dialog>WORDS</dialog>",
-        "<p popover>WORDS</p>",
-    ),
-    *(
         "<input type=hidden value='WORDS'>",
         "<input placeholder='WORDS'>",
         "<meta name=description content='WORDS'>",

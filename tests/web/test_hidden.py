@@ -1,4 +1,4 @@
-"""What a visitor of a page would not see is not read to the model; what they would see is."""
+"""What a page marks as hidden is not read; everything else is, shown or not."""
 
 import json
 
@@ -44,13 +44,13 @@ def test_hidden_words_in_what_is_selected() -> None:
         "<p style='display:nonesuch'>WORDS</p>",
         "<p aria-hidden=false>WORDS</p>",
         "<style>.x{display:none}</style><div class=x>WORDS</div>",
-        "<details open><summary>x</summary>WORDS</details>",
-        "<details><summary>WORDS</summary>x</details>",
-        "<dialog open>WORDS</dialog>",
+        "<details><summary>x</summary>WORDS</details>",
+        "<dialog>WORDS</dialog>",
+        "<p popover>WORDS</p>",
     ],
 )
 def test_what_is_seen(html: str) -> None:
-    """Nothing that a visitor sees is lost."""
+    """Nothing that a visitor sees is lost, and a page must mark what is hidden."""
     assert WORDS in text_of(html.replace("WORDS", WORDS))
 
 

@@ -1,4 +1,4 @@
-"""Convert an HTML page to compact text with titles, lists, tables and links."""
+"""Convert HTML pages and feeds to compact text with headings, lists, tables and links."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -11,42 +11,28 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.element import CData, NavigableString, Tag
 
 MAX_TAGS: Final = 50_000
-"""The most tags: in memory, small tags take a hundred times their length."""
+"""Tags to read, opening and closing: the smallest take a hundred times their length in memory, and long to read."""
 MAX_TEXT: Final = 400_000
-"""The most characters of a page's text, enough for a hundred results."""
+"""Characters of a page's text: enough for a hundred results."""
 MAX_LINK: Final = 500
 """The most characters of a link's address."""
 
 _DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
-_DROPPED = frozenset(
-    {
-        "audio",
-        "canvas",
-        "datalist",
-        "head",
-        "iframe",
-        "math",
-        "meter",
-        "nav",
-        "noembed",
-        "noframes",
-        "noscript",
-        "object",
-    }
-    | {"progress", "rp", "script", "select", "style", "svg", "template", "video"}
-)
+_DROPPED = {
+    *("audio", "canvas", "datalist", "head", "iframe", "math", "meter", "nav", "noembed", "noframes", "noscript"),
+    *("object", "progress", "rp", "script", "select", "style", "svg", "template", "video"),
+}
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _PARAGRAPHS = frozenset({"blockquote", "dl", "figure", "form", "ol", "p", "pre", "table", "ul", *_HEADINGS})
 _BLOCKS = _PARAGRAPHS | {
     *("address", "article", "aside", "body", "caption", "dd", "details", "div", "dt", "fieldset", "figcaption"),
     *("footer", "header", "hr", "html", "legend", "li", "main", "section", "summary", "tbody", "tfoot", "thead", "tr"),
 }
-_CELLS = frozenset({"td", "th"})
 _LAYOUT = frozenset({"table", "ul", "ol", *_HEADINGS})
 """Elements that no data table contains."""
 _MAX_NAME = 80
-"""The most characters of the name of a link without text."""
-# Nobody sees these characters, so they are no place for words to a model. Joiners are seen by what they join.
+"""Characters of the label or title that names a link without text."""
+# Invisible characters could hide instructions to a model. Joiners stay between characters that they join.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -55,7 +41,7 @@ _UNSEEN = re.compile(
 )
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 
-# Advice to programmers, about pages that strangers wrote.
+# These warnings advise programmers about their own pages.
 for _advice in (MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning):
     warnings.filterwarnings("ignore", category=_advice)
 
@@ -104,7 +90,12 @@ def seen(text: str) -> str:
 
 def to_text(soup: BeautifulSoup, url: str) -> str:
     """Return the text of a page: its main part first, then the rest."""
-    writer = _PageWriter(base(soup, url), _layout_tables(soup))
+    layout_tables = {
+        id(table)
+        for node, begins in _steps(soup)
+        if begins and isinstance(node, Tag) and node.name in _LAYOUT and (table := node.find_parent("table"))
+    }
+    writer = _PageWriter(base(soup, url), layout_tables)
     main = soup.find("main") or soup.find(role="main")
     if isinstance(main, Tag) and not any(map(is_hidden, (main, *main.parents))):
         writer.write(main)
@@ -116,30 +107,27 @@ def to_text(soup: BeautifulSoup, url: str) -> str:
 
 
 def is_hidden(tag: Tag) -> bool:
-    """Return whether an element hides itself by an attribute, or by `display: none` in its style.
+    """Return True for an element with `hidden`, `aria-hidden` or `display: none` in its own style.
 
-    Style sheets are ignored: all text of a page is untrusted, visible or not.
+    Style sheets are not read: all text of a page counts as a stranger's, hidden or not.
     """
     attributes = tag.attrs
-    if {"hidden", "popover"} & attributes.keys() or str(attributes.get("aria-hidden")).lower() == "true":
-        return True
-    if (tag.name == "dialog" and "open" not in attributes) or _DISPLAY_NONE.search(str(attributes.get("style", ""))):
-        return True
-    around = tag.parent
-    if around is None or around.name != "details" or "open" in around.attrs:
-        return False
-    return not (tag.name == "summary" and around.find("summary", recursive=False) is tag)
+    return (
+        "hidden" in attributes
+        or str(attributes.get("aria-hidden")).lower() == "true"
+        or _DISPLAY_NONE.search(str(attributes.get("style", ""))) is not None
+    )
 
 
 def text_of(tag: Tag) -> str:
-    """Return the visible words of an element."""
+    """Return the text of an element without hidden parts."""
     if tag.name in _DROPPED or not tag.contents:
         return tag.get_text(" ")
     return " ".join(
         str(node)
         for child in tag.contents
         if isinstance(child, Tag | NavigableString)
-        for node, _ in _steps(child, None)
+        for node, _ in _steps(child)
         if isinstance(node, NavigableString)
     )
 
@@ -156,27 +144,8 @@ def feed_text(xml: str) -> str:
     return seen(str(soup))
 
 
-def _layout_tables(soup: BeautifulSoup) -> set[int]:
-    """Return the ids of tables without data, which only arrange elements."""
-    found: set[int] = set()
-    around: list[Tag] = []
-    if not soup.find_all("table"):
-        return found
-    for node, begins in _steps(soup, None):
-        if isinstance(node, NavigableString) or node.name not in _LAYOUT:
-            continue
-        if begins and around:
-            found.add(id(around[-1]))
-        if node.name == "table":
-            if begins:
-                around.append(node)
-            else:
-                around.pop()
-    return found
-
-
-def _steps(root: Tag | NavigableString, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableString, bool]]:
-    """Yield visible nodes in document order: each element at its start and, with False, at its end."""
+def _steps(root: Tag | NavigableString, leave_out: Tag | None = None) -> Iterator[tuple[Tag | NavigableString, bool]]:
+    """Yield visible nodes in document order: elements as they begin and, with False, end; without recursion."""
     stack: list[tuple[Tag | NavigableString, bool]] = [(root, True)]
     while stack:
         node, begins = stack.pop()
@@ -189,9 +158,7 @@ def _steps(root: Tag | NavigableString, leave_out: Tag | None) -> Iterator[tuple
         elif node is not leave_out and node.name not in _DROPPED and not is_hidden(node):
             yield node, True
             stack.append((node, False))
-            is_closed = node.name == "details" and "open" not in node.attrs
-            kinds = Tag if is_closed else Tag | NavigableString
-            stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, kinds))
+            stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, Tag | NavigableString))
 
 
 class _PageWriter:
@@ -205,22 +172,22 @@ class _PageWriter:
         self._breaks = 0
         self._space = False
         self._lists: list[int | None] = []
-        """For each enclosing list, the number of its last item, or None without numbers."""
+        """For each open list: the number of its last item, or None without numbers."""
         self._preformatted = 0
         self._link: tuple[Tag, int, int, bool] | None = None
-        """The enclosing link: its element, the start of its text, and the pending breaks and space before it."""
+        """The open link: its element, the index of its first piece, and the breaks and space to write before it."""
         self._marked = False
-        """True if a heading or list item has its mark and no text yet."""
+        """True between the mark of a heading or list item and its text."""
         self._row: Tag | None = None
         self._tables: list[bool] = []
-        """For each enclosing table, whether it has data."""
+        """For each open table: True for a data table, False for a layout table."""
 
     def text(self) -> str:
         """Return the text written so far, cut to MAX_TEXT."""
         return "".join(self._pieces)[:MAX_TEXT].strip()
 
     def write(self, root: Tag, leave_out: Tag | None = None) -> None:
-        """Write a tree, up to the limit."""
+        """Write a tree until MAX_TEXT is reached."""
         for node, begins in _steps(root, leave_out):
             if isinstance(node, NavigableString):
                 self._add_text(str(node))
@@ -251,7 +218,7 @@ class _PageWriter:
             self._space = words.endswith(" ")
 
     def _add(self, text: str) -> None:
-        """Write a text, if it is not empty, after the pending breaks."""
+        """Write a text that is not empty, after the pending breaks."""
         if self._breaks and self._pieces:
             self._pieces.append("\n" * self._breaks)
         elif self._space and self._pieces:
@@ -289,7 +256,7 @@ class _PageWriter:
                 self._add_mark(f"{_HEADINGS[name]} ")
 
     def _begin_item(self) -> None:
-        """Write the mark of a list item."""
+        """Write the indentation and the dash or number of a list item."""
         mark = "-"
         if self._lists and (number := self._lists[-1]) is not None:
             self._lists[-1] = number + 1
@@ -298,7 +265,7 @@ class _PageWriter:
             self._add_mark(f"{'  ' * min(len(self._lists) - 1, 5)}{mark} ")
 
     def _add_mark(self, mark: str) -> None:
-        """Write the mark at the beginning of a line; its text follows on the same line."""
+        """Write the mark of a heading or list item; its text follows on the same line."""
         self._add(mark)
         self._marked = True
 
@@ -323,7 +290,7 @@ class _PageWriter:
             self.break_line(2 if name in _PARAGRAPHS and not self._lists else 1)
 
     def _end_link(self, tag: Tag, start: int, breaks: int, space: bool) -> None:  # noqa: FBT001 - as it was kept
-        """Convert the text since the start of a link into a link."""
+        """Turn the text since the start of a link into a Markdown link."""
         self._link = None
         words = clean("".join(self._pieces[start:])) or clean(
             str(tag.get("aria-label") or tag.get("title") or "")[:_MAX_NAME]
