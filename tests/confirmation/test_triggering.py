@@ -11,7 +11,7 @@ from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.plan import Plan, Step
 from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.confirmation.confirmation_reason import async_reason_to_ask
-from custom_components.extended_assist.confirmation.consequential import is_consequential, leaves
+from custom_components.extended_assist.confirmation.consequential import READ, is_consequential, leaves
 from custom_components.extended_assist.confirmation.wording import async_lines, step_for
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.tools.actions import PerformActionTool
@@ -76,7 +76,8 @@ def called(hass: HomeAssistant, user_id: str | None = None, **options: Any) -> T
 def test_what_they_do(hass: HomeAssistant) -> None:
     """What automations do is seen in every branch, and through scripts, scenes and one another."""
     found = {
-        name: {action for action, _, _ in leaves(hass, Step(TRIGGER, (f"automation.{name}",)))} for name in AUTOMATIONS
+        name: {action for action, _, data in leaves(hass, Step(TRIGGER, (f"automation.{name}",))) if data is not READ}
+        for name in AUTOMATIONS
     }
     assert found == {name: does | {TRIGGER} for name, (does, _) in AUTOMATIONS.items()}
     assert is_consequential(hass, Step(TRIGGER, ("automation.light",)))
