@@ -26,7 +26,7 @@ from .claude.loop import async_answer
 from .claude.models import async_check_model
 from .claude.retry import TurnError, async_sentence
 from .claude.usage import TokenMeter, async_get_meters
-from .confirmation.untrusted_text import async_note_extra_prompt, unwrapped
+from .confirmation.untrusted_text import unwrapped
 from .const import (
     CONF_ANSWER_WHEN_DONE,
     CONF_FALLBACK_AGENT,
@@ -106,7 +106,6 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 self._settings.get(CONF_PROMPT),
                 user_input.extra_system_prompt,
             )
-            async_note_extra_prompt(self.hass, chat_log.conversation_id, user_input.extra_system_prompt)
             caller = Caller(user_input.as_llm_context(DOMAIN), chat_log, chat_log.conversation_id)
             await _async_retell(self.hass, chat_log, caller)
             turn = self._turn(chat_log, user_input.language)

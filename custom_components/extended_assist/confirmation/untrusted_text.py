@@ -52,8 +52,7 @@ _LIVE_MEDIA = re.compile(r"^    media_\w+: (?!null$|''$)", re.MULTILINE)
 
 
 _OWN_STARTS: HassKey[deque[str]] = HassKey(f"{DOMAIN}_own_starts")
-_OUTSIDE_PROMPTS: HassKey[deque[str]] = HassKey(f"{DOMAIN}_outside_prompts")
-"""The ids of conversations whose extra system prompt can hold untrusted text."""
+"""The first words and the extra system prompts of conversations that we began."""
 _MAX_STARTS: Final = 50
 
 _accounts: dict[bytes, bool] = {}
@@ -90,7 +89,9 @@ def marks(chat_log: ChatLog | None) -> bool:
 
 def first_mark(chat_log: ChatLog) -> int | None:
     """Return the index of the first content with untrusted text, or None."""
-    if chat_log.conversation_id in chat_log.hass.data.get(_OUTSIDE_PROMPTS, ()):
+    own = chat_log.hass.data.get(_OWN_STARTS, ())
+    # An automation can put words of others into the extra system prompt, which Home Assistant keeps for all turns.
+    if chat_log.extra_system_prompt and chat_log.extra_system_prompt not in own:
         return 0
     has_spoken = False
     for index, one in enumerate(chat_log.content):
@@ -114,13 +115,6 @@ def _begins_with_outside_text(chat_log: ChatLog, content: Content) -> bool:
 def async_note_own_start(hass: HomeAssistant, words: str, prompt: str) -> None:
     """Note the first words of a conversation and its extra system prompt as trusted."""
     hass.data.setdefault(_OWN_STARTS, deque(maxlen=2 * _MAX_STARTS)).extend((words, prompt))
-
-
-@callback
-def async_note_extra_prompt(hass: HomeAssistant, conversation_id: str, prompt: str | None) -> None:
-    """Mark a conversation if its extra system prompt is not trusted: an automation can put others' words into it."""
-    if prompt and prompt not in hass.data.get(_OWN_STARTS, ()):
-        hass.data.setdefault(_OUTSIDE_PROMPTS, deque(maxlen=_MAX_STARTS)).append(conversation_id)
 
 
 def _is_marked(chat_log: ChatLog, content: Content) -> bool:
