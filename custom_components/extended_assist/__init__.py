@@ -19,7 +19,7 @@ from .api.assist_tools import async_offer_in_assist
 from .api.instance import ExtendedAssistAPI, api_id
 from .automations.store import async_forget, async_recover
 from .calls.activity import async_get_activity
-from .calls.chat_images import async_register_view
+from .calls.chat_images import async_get_gallery, async_register_view
 from .calls.journal import async_get_journal
 from .calls.options import WISHES
 from .cameras.image_cache import ImageCache
@@ -118,6 +118,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(async_watch_others(hass))
     # Where looking was turned off, nothing that was seen is left.
     entry.async_on_unload(ImageCache.of(hass).clear)
+    entry.async_on_unload(async_get_gallery(hass).clear)
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
 

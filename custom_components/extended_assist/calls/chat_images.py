@@ -6,7 +6,7 @@ the Assist dialog. Otherwise there is no screen, and no picture is made or store
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 import re
@@ -28,6 +28,7 @@ from ..exposure.entities import Exposure
 from ..ha_compat.conversation import is_spoken
 from ..ha_compat.http import KEY_HASS, KEY_HASS_USER, async_sign_path, current_connection
 from .caller import Caller
+from .plan import identity_of
 
 MAX_PICTURE: Final = 4_000_000
 """Maximum bytes of one picture."""
@@ -187,6 +188,8 @@ class Picture:
     """The entities that it shows; it cannot be fetched if one of them is not exposed any more."""
     until: float
     """When it expires, in seconds of the monotonic clock."""
+    identities: Mapping[str, str] = field(default_factory=dict)
+    """The identity of each entity when it was stored; another one can get its entity id."""
 
 
 class Gallery:
@@ -207,7 +210,7 @@ class Gallery:
     def async_add(self, picture: Picture) -> str:
         """Store a picture until it expires, remove the oldest ones above the limits, and return its id."""
         reference = token_urlsafe(16)
-        self._pictures[reference] = picture
+        self._pictures[reference] = replace(picture, identities=self._identities(picture))
         size = sum(len(one.content) for one in self._pictures.values())
         while len(self._pictures) > MAX_PICTURES or size > MAX_BYTES:
             size -= len(self._pictures.pop(next(iter(self._pictures))).content)
@@ -234,7 +237,17 @@ class Gallery:
         if picture is None or picture.user_id != user_id or picture.until <= monotonic():
             return None
         exposure = Exposure(self._hass, picture.assistant, reader=reader)
-        return picture if all(map(exposure.entity, picture.entity_ids)) else None
+        is_visible = all(map(exposure.entity, picture.entity_ids)) and self._identities(picture) == picture.identities
+        return picture if is_visible else None
+
+    @callback
+    def clear(self) -> None:
+        """Remove all pictures."""
+        self._pictures = {}
+
+    def _identities(self, picture: Picture) -> dict[str, str]:
+        """Return the identity of each entity that a picture shows."""
+        return {entity_id: identity_of(self._hass, entity_id) for entity_id in picture.entity_ids}
 
 
 class PictureView(HomeAssistantView):

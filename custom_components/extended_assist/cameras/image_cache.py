@@ -14,6 +14,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..calls.caller import Caller
+from ..calls.plan import identity_of
 from ..const import DOMAIN
 from ..exposure.entities import Exposure
 from .resize import FittedPicture
@@ -41,6 +42,8 @@ class KeptPicture:
     moment: datetime
     """The time of the snapshot or of the file."""
     picture: FittedPicture = field(repr=False)
+    identity: str
+    """The camera that took it; another one can get its entity id."""
     is_of_file: bool = False
     """Whether the image comes from a file and can be read again."""
 
@@ -110,7 +113,15 @@ class ImageCache:
         """Cache an image that a caller looked at; `moment` is the time of a file."""
         now, is_of_file = dt_util.utcnow(), moment is not None
         kept = KeptPicture(
-            token_urlsafe(12), entity_id, owner_of(caller), taken, now, moment or now, picture, is_of_file
+            token_urlsafe(12),
+            entity_id,
+            owner_of(caller),
+            taken,
+            now,
+            moment or now,
+            picture,
+            identity_of(self._hass, entity_id),
+            is_of_file,
         )
         if is_of_file and (there := next((one for one in self._like(kept) if one.moment == moment), None)):
             return there
@@ -132,18 +143,18 @@ class ImageCache:
     def seen_by(self, caller: Caller, picture_id: str) -> KeptPicture | None:
         """Return a picture that a result refers to, for a caller who goes on with its conversation.
 
-        None where it is gone, where somebody else looked, and where its camera is hidden meanwhile.
+        None if it was dropped, somebody else looked, its camera is not exposed any more, or another one has its entity id.
         """
         one = self.get(picture_id)
-        if one is None or one.owner != owner_of(caller):
+        if one is None or one.owner != owner_of(caller) or one.identity != identity_of(self._hass, one.entity_id):
             return None
         return one if Exposure(self._hass, caller.assistant).entity(one.entity_id) else None
 
     @callback
     def all_of(self, caller: Caller, entity_id: str) -> list[KeptPicture]:
         """Return the pictures of a camera that a caller has seen, by the time at which they were taken."""
-        owner = owner_of(caller)
-        found = [one for one in self._pictures.values() if (one.owner, one.entity_id) == (owner, entity_id)]
+        wanted = owner_of(caller), entity_id, identity_of(self._hass, entity_id)
+        found = [one for one in self if (one.owner, one.entity_id, one.identity) == wanted]
         return sorted(found, key=lambda one: one.taken)
 
     @callback
@@ -158,8 +169,8 @@ class ImageCache:
 
     def _like(self, latest: KeptPicture) -> list[KeptPicture]:
         """Return a user's images of a camera, either from files or from snapshots; each kind has its own room."""
-        kind = latest.owner, latest.entity_id, latest.is_of_file
-        return [one for one in self if (one.owner, one.entity_id, one.is_of_file) == kind]
+        kind = latest.owner, latest.entity_id, latest.identity, latest.is_of_file
+        return [one for one in self if (one.owner, one.entity_id, one.identity, one.is_of_file) == kind]
 
     def _thin_out(self, latest: KeptPicture) -> None:
         """Keep the first and the last images of a camera, and those between that leave the smallest gaps."""
